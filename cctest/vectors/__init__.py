@@ -1,0 +1,1 @@
+"""Vectors: input as data, with what the contract says a conforming implementation makes of it."""

@@ -1,0 +1,1 @@
+"""What each kind of vector expects, one module for each family of kinds."""

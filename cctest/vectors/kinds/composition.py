@@ -1,0 +1,78 @@
+"""Kind `composition`: the policy after each fragment (CMP-1..9), asked from the core in one pass."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+from cctest.contract import composition, intent
+from cctest.contract.source import JsonValue, child
+from cctest.vectors.expectation import Expectation, Observation, compare, decide, word
+from cctest.vectors.model import Vector, VectorResult
+
+AFTER_FRAGMENT: Final = "after_fragment_"
+"""What the names of this kind's expectations begin with; the index of a fragment follows."""
+
+_MEMBERS: Final = ("retention", "reuse", "share_max", "namespace_identity")
+
+
+def run(vector: Vector) -> VectorResult:
+    """Check each policy that the vector expects."""
+
+    @cache
+    def policies() -> list[JsonValue]:
+        fragments = vector.content["fragments"]
+        constraints = [_constraints(fragment, index) for index, fragment in enumerate(fragments)]
+        return [composition.policy_to_json(policy) for policy in composition.compose(constraints)]
+
+    def expectation(name: str, expected: JsonValue) -> Expectation:
+        index = int(name.removeprefix(AFTER_FRAGMENT))
+        return Expectation(name, expected, lambda: _observe(policies, index, expected))
+
+    policies_expected: Mapping[str, Any] = vector.content["expected"]
+    return decide(
+        vector,
+        [expectation(name, expected) for name, expected in policies_expected.items()],
+        unasserted=sum(_unasserted(expected) for expected in policies_expected.values()),
+    )
+
+
+def _constraints(fragment: Mapping[str, Any], index: int) -> intent.Constraints | None:
+    if "constraints" not in fragment:
+        return None
+    value = {"version": 1, **fragment}
+    return intent.read_intent(value, child("/fragments", index)).constraints
+
+
+def _observe(policies: Any, index: int, expected: Any) -> Observation:
+    try:
+        policy = policies()[index]
+    except intent.IntentError as error:
+        return Observation(holds=False, seen=None, message=f"a fragment was refused: {error}")
+    if expected is None or policy is None:
+        return compare("the policy", expected, policy)
+    compared = [
+        compare(member, expected[member], policy.get(member)) for member in _MEMBERS if member in expected
+    ]
+    compared += [_absence(member, policy) for member in expected.get("absent", ())]
+    wrong = [each.message for each in compared if not each.holds]
+    taken = tuple(pair for each in compared for pair in each.taken)
+    message = "; ".join(wrong) or "the policy is the expected one"
+    return Observation(not wrong, policy, message, taken)
+
+
+def _absence(member: str, policy: Mapping[str, Any]) -> Observation:
+    holder = policy["retention"] if member == "max_age" else policy
+    seen = holder.get(member)
+    return Observation(
+        member not in holder,
+        seen,
+        f"{member} should be absent and is {word(seen)}" if member in holder else "",
+    )
+
+
+def _unasserted(expected: Mapping[str, Any] | None) -> int:
+    """Count members of a policy that are neither expected nor expected to be absent."""
+    if expected is None:
+        return 0
+    asserted = {*expected, *expected.get("absent", ())}
+    return sum(member not in asserted for member in _MEMBERS)
