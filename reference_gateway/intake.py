@@ -1,0 +1,188 @@
+"""From the bytes of a chat body to its fragments in binding order with their intents, or a refusal.
+
+Order of judgement (READ-24): the text, the shape of the fragments and their intents from the first to the
+last, the rest of the envelope. A body member that names a tenant, a session or a cache partition is never
+read (BND-6).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from cctest.contract import strict_json
+from cctest.contract.intent import CacheIntent, IntentError, read_intent
+from cctest.contract.source import Fault, JsonValue, SourceError, child
+from reference_gateway.misplaced import CACHE_INTENT, misplaced_intent
+from reference_gateway.refusal import RefusalError, invalid_request, refused_intent
+
+FRAGMENT_LIMIT: Final = 4096
+"""Most fragments in one request."""
+CHOICE_LIMIT: Final = 8
+"""Most answers to one request."""
+
+
+class Kind(StrEnum):
+    """The body members whose elements are fragments, in the order in which they are rendered (BND-1)."""
+
+    TOOL = "tools"
+    MESSAGE = "messages"
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """One element of `tools` or `messages` as the caller sent it, and its intent."""
+
+    kind: Kind
+    pointer: str
+    value: Mapping[str, JsonValue]
+    intent: CacheIntent | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """What the gateway serves: fragments in binding order, and the envelope members that it honours."""
+
+    model: str
+    fragments: tuple[Fragment, ...]
+    choices: int
+    stream: bool
+    include_usage: bool
+
+
+def read_chat_request(body: bytes) -> ChatRequest:
+    """Read a chat completions body. Raises RefusalError."""
+    members = _parse(body)
+    fragments = _fragments(members)
+    _refuse_duplicate_ids(fragments)
+    envelope: dict[str, JsonValue] = {
+        name: value for name, value in members.items() if name not in list(Kind)
+    }
+    _refuse_misplaced(envelope, "", ())
+    options = members.get("stream_options")
+    if options is None:
+        options = {}
+    if not isinstance(options, dict):
+        raise invalid_request("must be an object", "/stream_options")
+    return ChatRequest(
+        model=_model(members),
+        fragments=fragments,
+        choices=_choices(members),
+        stream=_flag(members, "stream", ""),
+        include_usage=_flag(options, "include_usage", "/stream_options"),
+    )
+
+
+def _parse(body: bytes) -> dict[str, JsonValue]:
+    try:
+        value = strict_json.loads(body)
+    except SourceError as error:
+        fault = error.fault
+        # A name given twice may hide an intent: it is judged as one wherever it stands (READ-3).
+        if "INT-10" in fault.rules or CACHE_INTENT in fault.pointer.split("/"):
+            raise refused_intent((fault,)) from error
+        raise RefusalError(
+            400, "invalid_json", f"the body is not valid JSON: {fault}", fault.pointer or None
+        ) from error
+    if not isinstance(value, dict):
+        raise invalid_request("the body must be a JSON object", "")
+    return value
+
+
+def _fragments(members: Mapping[str, JsonValue]) -> tuple[Fragment, ...]:
+    tools = [] if members.get("tools") is None else _array(members, Kind.TOOL)
+    messages = _array(members, Kind.MESSAGE)
+    if not messages:
+        raise invalid_request("must not be empty", "/messages")
+    if len(tools) + len(messages) > FRAGMENT_LIMIT:
+        raise invalid_request(f"tools and messages together must not be more than {FRAGMENT_LIMIT}", "")
+    placed = [(Kind.TOOL, index, value) for index, value in enumerate(tools)]
+    placed += [(Kind.MESSAGE, index, value) for index, value in enumerate(messages)]
+    return tuple(_fragment(kind, index, value) for kind, index, value in placed)
+
+
+def _array(members: Mapping[str, JsonValue], kind: Kind) -> list[JsonValue]:
+    if kind not in members:
+        raise invalid_request(f"{kind} is required", "")
+    value = members[kind]
+    if not isinstance(value, list):
+        raise invalid_request("must be an array", f"/{kind}")
+    return value
+
+
+def _fragment(kind: Kind, index: int, value: JsonValue) -> Fragment:
+    pointer = f"/{kind}/{index}"
+    if not isinstance(value, dict):
+        raise invalid_request("must be an object", pointer)
+    intent = None
+    if CACHE_INTENT in value:
+        try:
+            intent = read_intent(value[CACHE_INTENT], child(pointer, CACHE_INTENT))
+        except IntentError as error:
+            raise refused_intent(error.faults, error.code) from error
+    own_members: dict[str, JsonValue] = {name: item for name, item in value.items() if name != CACHE_INTENT}
+    _refuse_misplaced(own_members, pointer, (kind, "*"))
+    (_check_message if kind is Kind.MESSAGE else _check_tool)(value, pointer)
+    return Fragment(kind, pointer, value, intent)
+
+
+def _check_message(message: Mapping[str, JsonValue], pointer: str) -> None:
+    role = message.get("role")
+    if not isinstance(role, str) or not role:
+        raise invalid_request("needs a role, which is a string", pointer)
+    content = message.get("content")
+    if content is None or isinstance(content, str):
+        return
+    place = child(pointer, "content")
+    if not isinstance(content, list):
+        raise invalid_request("must be a string or an array of parts", place)
+    for index, part in enumerate(content):
+        if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+            raise invalid_request("must be an object with a type", child(place, index))
+
+
+def _check_tool(tool: Mapping[str, JsonValue], pointer: str) -> None:
+    if not isinstance(tool.get("type"), str):
+        raise invalid_request("needs a type, which is a string", pointer)
+
+
+def _refuse_misplaced(value: JsonValue, pointer: str, place: tuple[str, ...]) -> None:
+    found = misplaced_intent(value, pointer, place)
+    if found is not None:
+        raise refused_intent((found,))
+
+
+def _refuse_duplicate_ids(fragments: tuple[Fragment, ...]) -> None:
+    first: dict[str, Fragment] = {}
+    for fragment in fragments:
+        if fragment.intent is None or fragment.intent.id is None:
+            continue
+        earlier = first.setdefault(fragment.intent.id, fragment)
+        if earlier is not fragment:
+            message = f"the id is that of {earlier.pointer} already; ids are unique in a request"
+            raise refused_intent((Fault(f"{fragment.pointer}/{CACHE_INTENT}/id", message),))
+
+
+def _model(members: Mapping[str, JsonValue]) -> str:
+    model = members.get("model")
+    if not isinstance(model, str):
+        raise invalid_request("model is required and is a string", "/model" if "model" in members else "")
+    return model
+
+
+def _choices(members: Mapping[str, JsonValue]) -> int:
+    choices = members.get("n")
+    if choices is None:
+        return 1
+    if isinstance(choices, bool) or not isinstance(choices, int) or not 1 <= choices <= CHOICE_LIMIT:
+        raise invalid_request(f"must be an integer from 1 to {CHOICE_LIMIT}", "/n")
+    return choices
+
+
+def _flag(members: Mapping[str, JsonValue], name: str, pointer: str) -> bool:
+    value = members.get(name)
+    if value is None:
+        return False
+    if not isinstance(value, bool):
+        raise invalid_request("must be true or false", child(pointer, name))
+    return value

@@ -1,0 +1,144 @@
+"""What may be read and retained for each fragment of one request, and where.
+
+A fragment without an intent contributes the operator's default policy: state of the caller's own tenant. So
+private text is never shared wider because nobody spoke for it, before or after a `public` fragment
+(READ-19, READ-31); that is narrower than what CMP-7 lets it inherit (SHR-2).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from cctest.contract.capabilities import Capabilities, unenforceable
+from cctest.contract.composition import NO_POLICY, Composer, EffectivePolicy
+from cctest.contract.hints import accepted_reuse_within
+from cctest.contract.intent import CacheIntent, Constraints, Retention
+from cctest.contract.sharing import Boundary, Context, boundary
+from cctest.contract.source import Fault, child
+from cctest.contract.vocabulary import ErrorCode, OnUnenforceable, RetentionMode, Reuse, Scope
+from cctest.engine.blocks import Partition, Terms
+from reference_gateway.intake import ChatRequest, Fragment
+from reference_gateway.misplaced import CACHE_INTENT
+from reference_gateway.refusal import refused_intent
+
+WITHOUT_INTENT: Final = Constraints(Retention(RetentionMode.ALLOW), Reuse.EXACT, Scope.TENANT)
+"""The operator's default policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFragment:
+    """One fragment, the policy of the state after it, and the terms on which that state is served.
+
+    `governed` fragments have an effective policy by the contract's own composition, and so a status entry:
+    those from the first intent on (READ-1, READ-9).
+    """
+
+    fragment: Fragment
+    governed: bool
+    policy: EffectivePolicy
+    terms: Terms
+
+    @property
+    def forbidden(self) -> bool:
+        """Whether the effective constraints prohibit retention; `max_age` 0 does (RET-6, READ-17)."""
+        return not _permits_retention(self.policy)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a backend is asked to serve, fragments in rendered order."""
+
+    model: str
+    choices: int
+    fragments: tuple[PlannedFragment, ...]
+
+
+def make_plan(request: ChatRequest, caller: Context, request_id: str, capabilities: Capabilities) -> Plan:
+    """Plan one request of `caller`; `request_id` must be unique to it.
+
+    Raises RefusalError if an intent can't be enforced and the capabilities say `reject`. With `bypass`,
+    the state from that fragment on is served by fallback: computed afresh and not retained (INT-2, FBK-1).
+    """
+    partitions = _Partitions(caller, request_id)
+    composer = Composer()
+    governed = fallback = False
+    planned: list[PlannedFragment] = []
+    for fragment in request.fragments:
+        intent = fragment.intent
+        policy = composer.add(WITHOUT_INTENT if intent is None else intent.constraints)
+        if policy is NO_POLICY:
+            raise RuntimeError("a fragment that contributes constraints left no policy")
+        if intent is not None:
+            governed = True
+            fallback = fallback or _needs_fallback(fragment, intent, capabilities)
+        terms = partitions.terms(policy, fallback=fallback)
+        planned.append(PlannedFragment(fragment, governed, policy, terms))
+    kept = _with_hints(planned, capabilities.reuse_within_max)
+    return Plan(request.model, request.choices, kept)
+
+
+class _Partitions:
+    """The partitions that one request can reach."""
+
+    def __init__(self, caller: Context, request_id: str) -> None:
+        self._caller = caller
+        self._request_id = request_id
+        self._known: dict[tuple[Scope, str | None], Partition] = {}
+
+    def terms(self, policy: EffectivePolicy, *, fallback: bool) -> Terms:
+        """Give the terms for state under `policy`.
+
+        State that must not be retained isn't read either, and has no boundary but the request (READ-25,
+        READ-35).
+        """
+        shared = self._boundary(policy.share_max)
+        retain = _permits_retention(policy) and shared.scope is not Scope.REQUEST and not fallback
+        return Terms(
+            partition=self._partition(policy.share_max if retain else Scope.REQUEST, policy.namespace_digest),
+            may_read=retain and policy.reuse is not Reuse.NONE,
+            may_retain=retain,
+            max_age=policy.retention.max_age,
+        )
+
+    def _boundary(self, scope: Scope) -> Boundary:
+        return boundary(scope, self._caller, self._request_id)
+
+    def _partition(self, scope: Scope, namespace_digest: str | None) -> Partition:
+        place = (scope, namespace_digest)
+        if place not in self._known:
+            self._known[place] = Partition(self._boundary(scope), namespace_digest)
+        return self._known[place]
+
+
+def _permits_retention(policy: EffectivePolicy) -> bool:
+    return policy.retention.mode is RetentionMode.ALLOW and policy.retention.max_age != 0
+
+
+def _needs_fallback(fragment: Fragment, intent: CacheIntent, capabilities: Capabilities) -> bool:
+    lacking = unenforceable(capabilities, intent.constraints)
+    if not lacking:
+        return False
+    if capabilities.on_unenforceable is OnUnenforceable.REJECT:
+        place = child(child(fragment.pointer, CACHE_INTENT), "constraints")
+        message = f"can't be enforced here; the capabilities lack {', '.join(lacking)}"
+        raise refused_intent((Fault(place, message, ("INT-2", "CAP-2")),), ErrorCode.UNENFORCEABLE)
+    return True
+
+
+def _with_hints(
+    planned: Sequence[PlannedFragment], reuse_within_max: int | None
+) -> tuple[PlannedFragment, ...]:
+    """Put into the terms for how many seconds each fragment's state is worth keeping (HNT-1).
+
+    State is of use for as long as any state after it is expected to be, so a hint counts for everything
+    before its fragment too; what comes after isn't kept longer for it. Where nothing may be retained, a hint
+    is of no effect.
+    """
+    keep_for = 0
+    hinted: list[PlannedFragment] = []
+    for one in reversed(planned):
+        intent = one.fragment.intent
+        if intent is not None and one.terms.may_retain:
+            keep_for = max(keep_for, accepted_reuse_within(intent.hints, reuse_within_max) or 0)
+        hinted.append(replace(one, terms=replace(one.terms, keep_for=keep_for)) if keep_for else one)
+    return tuple(reversed(hinted))

@@ -1,0 +1,75 @@
+"""Listen, say where, and stop when told to."""
+
+import contextlib
+import os
+import socket
+import sys
+import threading
+from types import FrameType
+
+import uvicorn
+from starlette.applications import Starlette
+
+from reference_gateway.problem import ConfigurationError
+
+_GRACE_SECONDS = 5
+
+
+class _Server(uvicorn.Server):
+    """Says on stdout where it listens as soon as it does; ends normally when a signal stops it."""
+
+    def __init__(self, config: uvicorn.Config, url: str) -> None:
+        super().__init__(config)
+        self._url = url
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        # Whoever was to read the line may be gone already; that is no reason not to serve.
+        with contextlib.suppress(BrokenPipeError):
+            print(f"listening on {self._url}", flush=True)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        del sig, frame
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def serve(app: Starlette, host: str, port: int, *, stop_with_stdin: bool) -> None:
+    """Serve until a signal comes, or until stdin ends if `stop_with_stdin`; port 0 takes a free one.
+
+    Raises ConfigurationError if the address can't be had.
+    """
+    with _listen(host, port) as listener:
+        bound_port = listener.getsockname()[1]
+        shown_host = f"[{host}]" if ":" in host else host
+        config = uvicorn.Config(
+            app,
+            loop="uvloop",
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+        server = _Server(config, f"http://{shown_host}:{bound_port}")
+        if stop_with_stdin:
+            threading.Thread(target=_stop_at_end_of_stdin, args=(server,), daemon=True).start()
+        server.run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigurationError(f"can't listen there: {reason}", where=f"{host} port {port}") from error
+
+
+def _stop_at_end_of_stdin(server: uvicorn.Server) -> None:
+    with contextlib.suppress(OSError):
+        while os.read(sys.stdin.fileno(), 4096):
+            pass
+    server.should_exit = True

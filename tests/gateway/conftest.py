@@ -1,0 +1,27 @@
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from gateway.process import running
+from gateway.talk import MONDAY, Caller
+
+As = Callable[[str], Caller]
+
+
+@pytest.fixture(scope="session")
+def gateway_url() -> Iterator[str]:
+    """One gateway for all tests; they use texts of their own."""
+    with running() as (url, _):
+        yield url
+
+
+@pytest.fixture
+def caller(gateway_url: str) -> Caller:
+    """Alice of acme, in her Monday session."""
+    return Caller(gateway_url, MONDAY)
+
+
+@pytest.fixture
+def caller_as(gateway_url: str) -> As:
+    """Anybody, by token."""
+    return lambda token: Caller(gateway_url, token)

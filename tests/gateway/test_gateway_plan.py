@@ -1,0 +1,145 @@
+"""Plans: default policy, enforceability, hints; on values, without a server."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cctest.contract.capabilities import Capabilities
+from cctest.contract.intent import read_intent
+from cctest.contract.sharing import Context
+from cctest.contract.vocabulary import OnUnenforceable, RetentionMode, Reuse, Scope
+from gateway.talk import Json, intent, message
+from reference_gateway.embedded import EmbeddedBackend
+from reference_gateway.intake import ChatRequest, Fragment, Kind
+from reference_gateway.plan import Plan, make_plan
+from reference_gateway.refusal import RefusalError
+
+ALICE = Context("acme", "alice", "monday")
+COMPLETE = EmbeddedBackend().capabilities
+
+
+def plan(*intents: Json | None, capabilities: Capabilities = COMPLETE, request_id: str = "r") -> Plan:
+    fragments = tuple(
+        Fragment(Kind.MESSAGE, f"/messages/{index}", message("x"), None if one is None else read_intent(one))
+        for index, one in enumerate(intents)
+    )
+    request = ChatRequest("embedded", fragments, choices=1, stream=False, include_usage=False)
+    return make_plan(request, ALICE, request_id, capabilities)
+
+
+def scopes(made: Plan) -> list[Scope]:
+    return [one.terms.partition.boundary.scope for one in made.fragments]
+
+
+def test_text_without_any_intent_is_the_tenants_and_governed_by_nobody() -> None:
+    made = plan(None, None)
+    assert scopes(made) == [Scope.TENANT, Scope.TENANT]
+    assert [one.governed for one in made.fragments] == [False, False]
+    assert made.fragments[0].policy.reuse is Reuse.EXACT
+
+
+@pytest.mark.parametrize(
+    ("intents", "expected"),
+    [
+        (("public", None, "public"), ["public", "tenant", "tenant"]),
+        ((None, "public"), ["tenant", "tenant"]),
+        (("principal", None), ["principal", "principal"]),
+        (("public", "session", "public"), ["public", "session", "session"]),
+    ],
+)
+def test_a_fragment_without_intent_narrows_to_the_tenant_and_no_further(
+    intents: tuple[str | None, ...], expected: list[str]
+) -> None:
+    made = plan(*(None if scope is None else intent(scope) for scope in intents))
+    assert [str(scope) for scope in scopes(made)] == expected
+
+
+def test_state_that_is_not_retained_has_a_partition_of_the_request_alone() -> None:
+    one, two = (plan(intent(mode="forbid"), request_id=name) for name in ("r1", "r2"))
+    assert one.fragments[0].terms.partition != two.fragments[0].terms.partition
+    assert not one.fragments[0].terms.may_read
+
+
+LACKING = {
+    "retention_modes": (replace(COMPLETE, retention_modes=(RetentionMode.ALLOW,)), intent(mode="forbid")),
+    "retention_max_age": (replace(COMPLETE, retention_max_age=False), intent(max_age=60)),
+    "reuse": (replace(COMPLETE, reuse=(Reuse.EXACT,)), intent(reuse="none")),
+    "share_max": (replace(COMPLETE, share_max=(Scope.TENANT, Scope.PUBLIC)), intent("principal")),
+    "namespace": (replace(COMPLETE, namespace=False), intent(namespace="n")),
+}
+
+
+@pytest.mark.parametrize("lacking", LACKING)
+def test_in_bypass_mode_what_cannot_be_enforced_is_served_by_fallback_from_there_on(lacking: str) -> None:
+    capabilities, asked = LACKING[lacking]
+    made = plan(intent(), asked, intent(), capabilities=capabilities)
+    assert scopes(made) == [Scope.TENANT, Scope.REQUEST, Scope.REQUEST]
+    assert [one.terms.may_read for one in made.fragments] == [True, False, False]
+    assert [one.terms.may_retain for one in made.fragments] == [True, False, False]
+
+
+@pytest.mark.parametrize("lacking", LACKING)
+def test_in_reject_mode_what_cannot_be_enforced_is_refused(lacking: str) -> None:
+    capabilities, asked = LACKING[lacking]
+    rejecting = replace(capabilities, on_unenforceable=OnUnenforceable.REJECT)
+    with pytest.raises(RefusalError) as refused:
+        plan(intent(), asked, capabilities=rejecting)
+    assert (refused.value.status, refused.value.code) == (400, "cache_intent_unenforceable")
+    assert refused.value.param == "/messages/1/cache_intent/constraints"
+    assert lacking in refused.value.message
+    assert scopes(plan(intent(), capabilities=rejecting)) == [Scope.TENANT]
+
+
+def hinted(seconds: int, mode: str = "allow") -> Json:
+    return intent(mode=mode, hints={"reuse_within": seconds})
+
+
+def test_a_hint_counts_for_its_fragment_and_all_before_it() -> None:
+    made = plan(intent(), hinted(10), intent(), hinted(5), None)
+    assert [one.terms.keep_for for one in made.fragments] == [10, 10, 5, 5, 0]
+
+
+def test_a_hint_is_clipped_and_counts_for_nothing_where_nothing_is_retained() -> None:
+    assert plan(hinted(10**9)).fragments[0].terms.keep_for == 3600
+    made = plan(intent(), hinted(10, mode="forbid"))
+    assert [one.terms.keep_for for one in made.fragments] == [0, 0]
+
+
+INTENTS = st.none() | st.builds(
+    lambda scope, reuse, mode, age, name: intent(
+        scope,
+        reuse,
+        mode=mode,
+        **({"max_age": age} if age is not None and mode == "allow" else {}),
+        **({"namespace": name} if name else {}),
+    ),
+    st.sampled_from([str(scope) for scope in Scope]),
+    st.sampled_from(["none", "exact", "approximate"]),
+    st.sampled_from(["allow", "allow", "forbid"]),
+    st.sampled_from([None, 0, 1, 60]),
+    st.sampled_from(["", "a", "b"]),
+)
+
+
+@given(st.lists(INTENTS, min_size=1, max_size=6))
+def test_along_a_request_terms_only_get_stricter(intents: list[Json | None]) -> None:
+    made = plan(*intents)
+    for one, two in zip(made.fragments, made.fragments[1:], strict=False):
+        assert one.terms.may_read >= two.terms.may_read
+        assert one.terms.may_retain >= two.terms.may_retain
+        assert one.terms.partition.boundary.contains(two.terms.partition.boundary)
+        bounds = [one.terms.max_age, two.terms.max_age]
+        assert (
+            bounds[0] is None
+            or one.forbidden
+            or two.forbidden
+            or (bounds[1] is not None and bounds[1] <= bounds[0])
+        )
+    for asked, served in zip(intents, made.fragments, strict=True):
+        if asked is not None:
+            constraints = read_intent(asked).constraints
+            assert served.terms.partition.boundary.scope.rank <= constraints.share_max.rank
+            assert not (served.terms.may_read and constraints.reuse is Reuse.NONE)
+            assert not (served.terms.may_retain and constraints.retention.mode is RetentionMode.FORBID)
