@@ -1,0 +1,207 @@
+"""The engine's own side: what a gateway talks to. Everything that arrives here is recorded."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
+
+from starlette.types import Receive, Scope, Send
+
+from cctest import __version__
+from cctest.contract.source import JsonValue
+from cctest.instrument.answer import Answer, new_canary
+from cctest.instrument.intake import ChatRequest, RefusalError, read_chat_request, read_members
+from cctest.instrument.misbehaviour import AnswerFault, Cut, CutHow, ErrorBody, Misbehaviour, Rules
+from cctest.instrument.prefix_cache import PrefixCache
+from cctest.instrument.record import Ending, Entry, Record
+from cctest.instrument.settings import Settings
+from cctest.instrument.stream import done, event, events
+from cctest.instrument.visit import JSON, ClientGoneError, CutError, Visit
+
+LARGE: Final = 32_768
+"""A body of so many bytes is computed off the event loop."""
+
+EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
+BROKEN: Final = b'{"error": {"message": "broken off'
+
+Handler: TypeAlias = Callable[[Visit, bytes], Awaitable[None]]
+
+
+class InstrumentedEngine:
+    """An ASGI application: chat completions, models, version, health."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.record = Record()
+        self.rules = Rules()
+        self._cache = PrefixCache(settings.block_size, settings.capacity_blocks)
+        self._routes: dict[str, tuple[str, Handler]] = {
+            "/v1/chat/completions": ("POST", self._chat),
+            "/v1/models": ("GET", self._models),
+            "/version": ("GET", self._version),
+            "/health": ("GET", self._health),
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, and record it."""
+        if scope["type"] != "http":
+            return
+        entry = self.record.open(scope["method"], _path(scope), scope["headers"])
+        with Visit(self.record, entry, receive, send) as visit:
+            try:
+                await self._serve(visit, scope["path"])
+            except ClientGoneError:
+                visit.end(Ending.CLIENT_GONE)
+            except (CutError, asyncio.CancelledError):
+                visit.end(Ending.CUT)
+            except Exception:
+                visit.end(Ending.REFUSED if entry.status is None else Ending.CUT)
+                entry.status = entry.status or 500
+                raise
+
+    async def _serve(self, visit: Visit, path: str) -> None:
+        try:
+            body = await visit.read()
+            await self._handler(visit.entry.method, path)(visit, body)
+        except RefusalError as refusal:
+            await visit.respond_json(refusal.status, refusal.body())
+
+    def _handler(self, method: str, path: str) -> Handler:
+        if path not in self._routes:
+            raise RefusalError(404, "Not Found")
+        served, handler = self._routes[path]
+        if served != method:
+            raise RefusalError(405, "Method Not Allowed")
+        return handler
+
+    async def _chat(self, visit: Visit, body: bytes) -> None:
+        """POST /v1/chat/completions."""
+        do = self.rules.take(body)
+        visit.entry.misbehaviour = do.told
+        if do.status is not None:
+            await visit.pause(do.delay_first)
+            await _refuse(visit, do)
+            return
+        if len(body) < LARGE:
+            request = self._compute(visit.entry, body)
+        else:
+            request = await asyncio.to_thread(self._compute, visit.entry, body)
+        await visit.pause(do.delay_first)
+        if do.answer is not None:
+            await _answer_nothing(visit, do.answer, stream=request.stream)
+            return
+        answer = self._answer(visit.entry, do)
+        if request.stream:
+            await _stream(visit, answer, do, include_usage=request.include_usage)
+        else:
+            await _respond(visit, answer, do)
+
+    def _compute(self, entry: Entry, body: bytes) -> ChatRequest:
+        """Compute what a body asks for, and record what was reused. Raises RefusalError."""
+        members = read_members(body)
+        entry.has_salt, entry.cache_salt = "cache_salt" in members, _flat(members.get("cache_salt"))
+        request = read_chat_request(members, self.settings)
+        entry.prompt_tokens = len(request.tokens)
+        entry.cached_tokens = self._cache.serve(request.tokens, request.salt, request.identity)
+        entry.canaries = tuple(new_canary() for _ in range(request.choices))
+        return request
+
+    def _answer(self, entry: Entry, do: Misbehaviour) -> Answer:
+        return Answer(
+            model=self.settings.model,
+            canaries=entry.canaries,
+            prompt_tokens=entry.prompt_tokens or 0,
+            cached_tokens=entry.cached_tokens if self.settings.usage_details else None,
+            finish_reason=do.finish_reason,
+            usage_fault=do.usage,
+        )
+
+    async def _models(self, visit: Visit, _: bytes) -> None:
+        model: JsonValue = {
+            "id": self.settings.model,
+            "object": "model",
+            "created": 0,
+            "owned_by": "cctest",
+        }
+        await visit.respond_json(200, {"object": "list", "data": [model]})
+
+    async def _version(self, visit: Visit, _: bytes) -> None:
+        await visit.respond_json(200, {"version": f"cctest-{__version__}"})
+
+    async def _health(self, visit: Visit, _: bytes) -> None:
+        await visit.respond(200, b"")
+
+
+def _path(scope: Scope) -> str:
+    """Give path and query as they were sent."""
+    path = bytes(scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
+    query = bytes(scope["query_string"]).decode("latin-1")
+    return f"{path}?{query}" if query else path
+
+
+def _flat(salt: JsonValue) -> JsonValue:
+    """Bound what the record keeps of a salt: an array or object in full is in the recorded body."""
+    if isinstance(salt, list):
+        return []
+    return {} if isinstance(salt, dict) else salt
+
+
+async def _refuse(visit: Visit, do: Misbehaviour) -> None:
+    if do.status is None:
+        return
+    error = RefusalError(do.status.code, "refused, as the instrumented engine was told to")
+    bodies = {
+        ErrorBody.ERROR: json.dumps(error.body()).encode(),
+        ErrorBody.BROKEN: BROKEN,
+        ErrorBody.EMPTY: b"",
+    }
+    body = bodies[do.status.body]
+    await visit.begin(do.status.code, JSON, length=len(body), retry_after=do.status.retry_after)
+    await visit.write(body)
+    await visit.finish(Ending.REFUSED)
+
+
+async def _answer_nothing(visit: Visit, fault: AnswerFault, *, stream: bool) -> None:
+    null = event(None) + done() if stream else b"null"
+    body = null if fault is AnswerFault.NULL else b""
+    await visit.respond(200, body, EVENT_STREAM if stream else JSON)
+
+
+async def _stream(visit: Visit, answer: Answer, do: Misbehaviour, *, include_usage: bool) -> None:
+    await visit.begin(200, EVENT_STREAM)
+    for number, spelt in enumerate(events(answer.chunks(include_usage=include_usage), do.dialects)):
+        if number:
+            await visit.pause(do.delay_between)
+        if do.cut is not None and number == do.cut.after:
+            await _cut_stream(visit, do.cut)
+            return
+        await visit.write(spelt)
+    await visit.finish()
+
+
+async def _cut_stream(visit: Visit, cut: Cut) -> None:
+    if cut.how is CutHow.CLOSE:
+        raise CutError
+    if cut.how is CutHow.ERROR:
+        await visit.write(event(_failure().body()) + done())
+    await visit.finish(Ending.CUT)
+
+
+async def _respond(visit: Visit, answer: Answer, do: Misbehaviour) -> None:
+    body = json.dumps(answer.plain()).encode()
+    half = body[: len(body) // 2]
+    if do.cut is None:
+        await visit.respond(200, body)
+    elif do.cut.how is CutHow.CLOSE:
+        await visit.begin(200, JSON, length=len(body))
+        await visit.write(half)
+        raise CutError
+    else:
+        told = json.dumps(_failure().body()).encode() if do.cut.how is CutHow.ERROR else half
+        await visit.begin(200, JSON, length=len(told))
+        await visit.write(told)
+        await visit.finish(Ending.CUT)
+
+
+def _failure() -> RefusalError:
+    return RefusalError(500, "broken off, as the instrumented engine was told to")

@@ -1,0 +1,119 @@
+"""From a chat body to what the engine computes, or a refusal in vLLM's words and shape.
+
+Unknown members are ignored, wherever they stand. `max_tokens` and `stop` are ignored too: a truncated answer
+would have no canary.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from cctest.contract.source import JsonValue
+from cctest.instrument.settings import Settings
+from cctest.instrument.template import execution_identity, render
+
+SALT_LENGTH: Final = 128
+"""Most characters in a `cache_salt`."""
+CHOICE_LIMIT: Final = 16
+"""Most answers to one request."""
+
+_FORBIDDEN_IN_SALT: Final = re.compile(r"[@/\\\0]")
+_KINDS: Final = {404: "NotFoundError", 429: "RateLimitError", 500: "InternalServerError"}
+
+
+class RefusalError(Exception):
+    """The request is answered with an error: its HTTP status, a message, and the member that it is about."""
+
+    def __init__(self, status: int, message: str, param: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.param = param
+
+    def body(self) -> dict[str, JsonValue]:
+        """Give the error object."""
+        kind = _KINDS.get(self.status, "BadRequestError")
+        error: dict[str, JsonValue] = {"message": self.message, "type": kind}
+        return {"error": {**error, "param": self.param, "code": self.status}}
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """What is computed. `salt` is None for the engine's shared partition."""
+
+    salt: str | None
+    tokens: list[bytes]
+    identity: bytes
+    choices: int
+    stream: bool
+    include_usage: bool
+
+
+def read_members(body: bytes) -> dict[str, JsonValue]:
+    """Parse a body, as leniently as an engine does. Raises RefusalError."""
+    try:
+        value: JsonValue = json.loads(body)
+    except (ValueError, RecursionError):
+        raise RefusalError(400, "the body is no JSON") from None
+    if not isinstance(value, dict):
+        raise RefusalError(400, "the body must be an object")
+    return value
+
+
+def read_chat_request(members: Mapping[str, JsonValue], settings: Settings) -> ChatRequest:
+    """Read the members of a chat body. Raises RefusalError."""
+    model = members.get("model") or settings.model
+    if model != settings.model:
+        raise RefusalError(404, f"The model `{model}` does not exist.", "model")
+    options = members.get("stream_options") or {}
+    if not isinstance(options, dict):
+        raise RefusalError(400, "must be an object", "stream_options")
+    stream = members.get("stream") is True
+    if options and not stream:
+        raise RefusalError(400, "Stream options can only be defined when `stream=True`.", "stream_options")
+    return ChatRequest(
+        salt=_salt(members.get("cache_salt")),
+        tokens=render(_fragments(members, "tools"), _fragments(members, "messages", least=1)),
+        identity=execution_identity(settings.model, members),
+        choices=_choices(members.get("n")),
+        stream=stream,
+        include_usage=options.get("include_usage") is True,
+    )
+
+
+def _salt(value: JsonValue) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value:
+        message = "Parameter 'cache_salt' must be a non-empty string if provided."
+    elif len(value) > SALT_LENGTH:
+        message = f"Parameter 'cache_salt' must have at most {SALT_LENGTH} characters."
+    elif _FORBIDDEN_IN_SALT.search(value):
+        message = "Parameter 'cache_salt' must not contain '@', '/', '\\' or NUL."
+    else:
+        return value
+    raise RefusalError(400, message, "cache_salt")
+
+
+def _fragments(members: Mapping[str, JsonValue], name: str, least: int = 0) -> list[JsonValue]:
+    value = members.get(name)
+    fragments = [] if value is None else value
+    if not isinstance(fragments, list) or not all(isinstance(item, dict) for item in fragments):
+        raise RefusalError(400, "must be an array of objects", name)
+    if len(fragments) < least:
+        raise RefusalError(400, "must not be empty", name)
+    if name == "messages" and not all(
+        isinstance(item.get("role"), str) for item in fragments if isinstance(item, dict)
+    ):
+        raise RefusalError(400, "every message needs a role", name)
+    return fragments
+
+
+def _choices(value: JsonValue) -> int:
+    if value is None:
+        return 1
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= CHOICE_LIMIT:
+        raise RefusalError(400, f"must be an integer from 1 to {CHOICE_LIMIT}", "n")
+    return value
