@@ -1,0 +1,1 @@
+"""Driving an implementation over HTTP through the behavioural rules, as a black box."""

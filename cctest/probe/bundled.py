@@ -1,0 +1,60 @@
+"""Starting our own gateway as a process of its own, for a first run without anybody else's.
+
+The credentials are made up for the run and live in a private temporary file.
+"""
+
+import importlib.util
+import json
+import secrets
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from cctest.child import running
+from cctest.problem import UsageProblem
+from cctest.target.credential import Credential
+
+MODEL: Final = "embedded"
+
+_IDENTITIES: Final = (
+    ("alice", "acme", "alice", "s1"),
+    ("alice-again", "acme", "alice", "s2"),
+    ("alice-sessionless", "acme", "alice", None),
+    ("bob", "acme", "bob", "s1"),
+    ("carol", "globex", "carol", "s1"),
+    ("alice-of-globex", "globex", "alice", "s1"),
+)
+
+
+def make_credentials() -> tuple[Credential, ...]:
+    """Make credentials that fill every role, with random tokens."""
+    return tuple(
+        Credential(name, secrets.token_urlsafe(24), tenant, principal, session)
+        for name, tenant, principal, session in _IDENTITIES
+    )
+
+
+@contextmanager
+def running_gateway(credentials: Sequence[Credential]) -> Iterator[str]:
+    """Run the reference gateway on a free port of the loopback interface and give its URL.
+
+    Raises UsageProblem if the gateway isn't installed or doesn't start.
+    """
+    if importlib.util.find_spec("reference_gateway") is None or importlib.util.find_spec("starlette") is None:
+        raise UsageProblem("the reference gateway isn't installed", hint="pip install 'cctest[gateway]'")
+    with tempfile.TemporaryDirectory(prefix="cctest-") as folder:
+        known = Path(folder, "credentials.yaml")
+        known.touch(mode=0o600)
+        known.write_text(json.dumps({"credentials": [_entry(credential) for credential in credentials]}))
+        arguments = ["reference_gateway", "serve", "--backend", "embedded"]
+        arguments += ["--host", "127.0.0.1", "--port", "0", "--on-unenforceable", "bypass"]
+        arguments += ["--credentials", str(known), "--stop-with-stdin"]
+        with running(arguments, "the reference gateway") as url:
+            yield url
+
+
+def _entry(credential: Credential) -> dict[str, str]:
+    entry = {"token": credential.token, "tenant": credential.tenant, "principal": credential.principal}
+    return entry | ({"session": credential.session} if credential.session else {})

@@ -1,0 +1,216 @@
+"""Running one case in one cell of its axes: send the steps, judge the expectations."""
+
+import hashlib
+import itertools
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from cctest.probe.callers import UNCREDENTIALED, lacking
+from cctest.probe.case import Expectation, Role, Step, role_in
+from cctest.probe.cells import Cell
+from cctest.probe.courier import Courier, asked_to_wait
+from cctest.probe.judgement import Advertised, Judgement, World, missing_capability
+from cctest.probe.ledger import Ledger
+from cctest.probe.observation import Observation
+from cctest.probe.predicates import PREDICATES
+from cctest.probe.prompt import UNIT_WORDS, Setting, build, substitute
+from cctest.probe.readings import take
+from cctest.probe.settlement import ATTEMPTS, Hope, conclude, settle
+from cctest.target.credential import Credential
+from cctest.target.curl import curl_command
+from cctest.target.exchange import Request
+from cctest.verdict import Check, Reading, Result
+
+CHAT_PATH: Final = "/v1/chat/completions"
+
+_CLOCK_STEP: Final = 0.05
+"""Seconds added to every wait, for clocks that tick coarsely."""
+
+_PAUSES: Final = (0.0, 0.4, 1.6)
+"""Seconds between steps by attempt: some caches show an entry only a while after it was made."""
+
+_TURNED_AWAY: Final = 6
+"""How often a request that was answered with 429 is sent again."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """What one cell came to."""
+
+    checks: tuple[Check, ...]
+    readings: tuple[Reading, ...] = ()
+    uncontrolled: frozenset[int] = frozenset()
+    """Indexes of those checks that only lacked their positive control."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What all cells of a run share. `nonce` makes this run's texts differ from those of every other run."""
+
+    courier: Courier
+    callers: Mapping[Role, Credential]
+    advertised: Advertised
+    model: str
+    nonce: str
+    unit_words: int = UNIT_WORDS
+    hope: Hope = field(default_factory=Hope)
+    ledger: Ledger | None = None
+
+
+def run_cell(cell: Cell, stage: Stage) -> Generator[float, None, CellResult]:
+    """Run a cell; yields the monotonic instants before which it has nothing to do."""
+    roles = cell.case.roles(cell.at)
+    absent = [role for role in roles if role not in stage.callers.keys() | UNCREDENTIALED]
+    if absent:
+        uncast = [_uncast(cell, expected, absent[0], stage) for expected in cell.case.expectations]
+        return CellResult(tuple(uncast))
+    began = time.monotonic()
+    attempts: list[_Attempt] = []
+    while not attempts or (len(attempts) < ATTEMPTS and stage.hope.left and not _settled(attempts)):
+        attempts.append((yield from _attempt(cell, stage, len(attempts))))
+    seconds = time.monotonic() - began
+    decisions = [conclude(history) for history in _histories(attempts)]
+    checks = tuple(
+        _check(cell, expected, decided, reproduce=_commands(index, attempts, stage), seconds=seconds)
+        for index, (expected, decided) in enumerate(zip(cell.case.expectations, decisions, strict=True))
+    )
+    taken = (take(spec, attempts[-1].world, f"{cell.case.id}#{spec.id}") for spec in cell.case.readings)
+    return CellResult(
+        checks,
+        tuple(reading for reading in taken if reading is not None),
+        frozenset(index for index, decided in enumerate(decisions) if decided.uncontrolled),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One time through the steps of a cell; a judgement for each expectation."""
+
+    world: World
+    judgements: tuple[Judgement, ...]
+
+
+def _histories(attempts: Sequence[_Attempt]) -> Iterator[tuple[Judgement, ...]]:
+    """Yield, for each expectation, its judgements in all attempts."""
+    return zip(*(one.judgements for one in attempts), strict=True)
+
+
+def _settled(attempts: Sequence[_Attempt]) -> bool:
+    return all(settle(history) is not None for history in _histories(attempts))
+
+
+def _attempt(cell: Cell, stage: Stage, number: int) -> Generator[float, None, _Attempt]:
+    place = "\0".join((stage.nonce, cell.case.id, *itertools.chain(*sorted(cell.at.items())), str(number)))
+    setting = Setting(
+        case=cell.case,
+        cell=cell.at,
+        nonce=hashlib.sha256(place.encode()).hexdigest()[:12],
+        model=stage.model,
+        callers=stage.callers,
+        capabilities=stage.advertised.capabilities,
+        unit_words=stage.unit_words,
+    )
+    timed = any(step.after for step in cell.case.steps)
+    pause = 0.0 if timed else _PAUSES[number]
+    observations: dict[str, Observation] = {}
+    read = stage.ledger.latest if stage.ledger else 0
+    for step in cell.case.steps:
+        if step.after is not None:
+            response = observations[step.after.step].response
+            if response is not None:
+                yield response.ended + step.after.seconds + _CLOCK_STEP
+        elif pause and observations:
+            yield time.monotonic() + pause
+        seen = yield from _perform(step, setting, stage, observations)
+        if stage.ledger is not None and seen.error is None:
+            seen = replace(seen, records=stage.ledger.entries(setting, seen.built, read))
+            read = max((entry.number for entry in seen.records or ()), default=read)
+        observations[step.id] = seen
+    world = World(setting, observations, stage.advertised)
+    judged = tuple(PREDICATES[expected.predicate](expected, world) for expected in cell.case.expectations)
+    stage.hope.note(reused=any(_any_reuse(seen) for seen in observations.values()))
+    return _Attempt(world, judged)
+
+
+def _any_reuse(seen: Observation) -> bool:
+    outcomes = {entry.get("outcome") for entry in seen.entries or ()}
+    counted = seen.chat is not None and bool(seen.chat.cached_tokens)
+    return counted or bool(outcomes & {"exact_hit", "approximate_hit"})
+
+
+def _perform(
+    step: Step, setting: Setting, stage: Stage, earlier: Mapping[str, Observation]
+) -> Generator[float, None, Observation]:
+    built = build(setting, step)
+    headers = [("Content-Type", "application/json")]
+    headers += [(name, str(substitute(value, setting))) for name, value in step.headers.items()]
+    credential = _credential(role_in(setting.cell, step.by), setting)
+    request = Request("POST", CHAT_PATH, tuple(headers), built.body, credential)
+    broken = next((seen.error for seen in earlier.values() if seen.error), None)
+    if broken is not None:
+        return Observation(step, built, request, error=broken)
+    seen = stage.courier.deliver(step, built, request, streamed=setting.streamed)
+    for _ in range(_TURNED_AWAY):
+        delay = asked_to_wait(seen.response)
+        if delay is None:
+            break
+        yield time.monotonic() + delay
+        seen = stage.courier.deliver(step, built, request, streamed=setting.streamed)
+    return seen
+
+
+def _credential(role: Role, setting: Setting) -> Credential | None:
+    if role is Role.NOBODY:
+        return None
+    if role is Role.STRANGER:
+        return Credential("stranger", f"unknown-{setting.nonce}", "unknown", "unknown")
+    return setting.callers[role]
+
+
+def _uncast(cell: Cell, expected: Expectation, role: Role, stage: Stage) -> Check:
+    quotation = missing_capability(cell.case.needed(cell.at), stage.advertised)
+    if quotation is not None:
+        judgement = Judgement(Result.UNSUPPORTED, quotation)
+    else:
+        message = f"needs {lacking(role)}; the configuration has none"
+        judgement = Judgement(Result.INCONCLUSIVE, message)
+    return _check(cell, expected, judgement)
+
+
+def _check(
+    cell: Cell,
+    expected: Expectation,
+    judgement: Judgement,
+    *,
+    reproduce: tuple[str, ...] = (),
+    seconds: float = 0.0,
+) -> Check:
+    result = judgement.result
+    if result is Result.FAIL and expected.level == "SHOULD":
+        result = Result.WARN
+    return Check(
+        id=f"{cell.case.id}#{expected.id}",
+        rules=expected.rules,
+        result=result,
+        message=judgement.message,
+        cell=cell.at,
+        expected=judgement.expected,
+        seen=judgement.seen,
+        evidence=judgement.evidence,
+        reproduce=() if result in (Result.PASS, Result.UNSUPPORTED) else reproduce,
+        seconds=round(seconds, 3),
+    )
+
+
+def _commands(index: int, attempts: Sequence[_Attempt], stage: Stage) -> tuple[str, ...]:
+    """Write the requests of the attempt that tells most about an expectation: the last one that failed."""
+    failing = [one.world for one in attempts if one.judgements[index].result is Result.FAIL]
+    world = failing[-1] if failing else attempts[-1].world
+    target = stage.courier.target
+    return tuple(
+        (f"sleep {seen.step.after.seconds:g} && " if seen.step.after else "")
+        + curl_command(seen.request, target.url, target.headers)
+        for seen in world.observations.values()
+    )

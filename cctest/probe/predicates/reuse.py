@@ -1,0 +1,115 @@
+"""Predicates about reuse: the isolation checks and their positive controls."""
+
+from dataclasses import replace
+
+from cctest.probe.callers import UNCREDENTIALED
+from cctest.probe.case import Expectation, role_in
+from cctest.probe.judgement import (
+    Judgement,
+    World,
+    failed,
+    inconclusive,
+    missing_capability,
+    passed,
+    response_evidence,
+)
+from cctest.probe.observation import Observation
+from cctest.probe.witness import WITNESSES, Reuse, Witness, by_engine, by_status
+from cctest.verdict import Evidence, Result
+
+
+def not_reused(expectation: Expectation, world: World) -> Judgement:
+    """The step must not have reused `fragment`, and its control must show that reuse was there to be had.
+
+    A hit by any witness is a failure, unless the engine's own record shows that there was none. A pass
+    needs one witness that saw the control hit and saw the step not hit; which one it was is part of the
+    verdict. `provided` lists steps that would themselves have left fresh state had they not hit; unless all
+    of them did, a hit means nothing.
+    """
+    text = str(expectation.arguments["fragment"])
+    step = world.observations[str(expectation.step)]
+    if not step.answered:
+        return _unanswered(step, world)
+    found: list[Evidence] = []
+    for _, witness in WITNESSES:
+        reuse, evidence = witness(step, text)
+        if evidence is not None:
+            found.append(evidence)
+        if reuse in (Reuse.SEEN, Reuse.PARTLY):
+            return _hit(expectation, world, reuse, witness, tuple(found))
+        if witness is by_engine and reuse is Reuse.UNSEEN:
+            break  # a claim of reuse that didn't happen is the status's fault, and another check's business
+    return _without_hit(expectation, world, tuple(found))
+
+
+def _hit(
+    expectation: Expectation, world: World, reuse: Reuse, witness: Witness, found: tuple[Evidence, ...]
+) -> Judgement:
+    text = str(expectation.arguments["fragment"])
+    step = world.observations[str(expectation.step)]
+    provided = expectation.arguments.get("provided")
+    for name in provided if isinstance(provided, list) else ():
+        if witness(world.observations[str(name)], text)[0] is not Reuse.SEEN:
+            message = f"{step.step.id} hit, but {name} had not, so that it may have left fresh state"
+            return replace(inconclusive(message, *found), retry=True)
+    return Judgement(
+        Result.FAIL,
+        f"{role_in(world.setting.cell, step.step.by)} was served state that it must not reuse",
+        expected=f"{step.step.id} computes {text} afresh",
+        seen=f"{text} was {reuse}",
+        evidence=found,
+        repeatable=witness is not by_engine,
+    )
+
+
+def _without_hit(expectation: Expectation, world: World, found: tuple[Evidence, ...]) -> Judgement:
+    text = str(expectation.arguments["fragment"])
+    control_text = str(expectation.arguments.get("control_fragment", text))
+    step = world.observations[str(expectation.step)]
+    control = world.observations[str(expectation.control)]
+    gathered = list(found)
+    for name, witness in WITNESSES:
+        in_control, shown = witness(control, control_text)
+        in_step, denied = witness(step, text)
+        if shown is not None:
+            gathered.append(shown)
+        if in_control is Reuse.SEEN and in_step is Reuse.UNSEEN:
+            caution = "; it rests on the target's word alone" if witness is by_status else ""
+            pair = [evidence for evidence in (shown, denied) if evidence is not None]
+            return passed(f"no reuse where the control did reuse, by {name}{caution}", *pair)
+    quotation = missing_capability(world.needs, world.advertised)
+    if quotation is not None:
+        return Judgement(Result.UNSUPPORTED, quotation, evidence=tuple(gathered))
+    if not control.answered:
+        return inconclusive(f"the control was not served: {control.outline}", response_evidence(control))
+    message = f"the control {control.step.id} showed no reuse, so its absence in {step.step.id} means nothing"
+    return replace(inconclusive(message, *gathered), retry=True, uncontrolled=True)
+
+
+def _unanswered(step: Observation, world: World) -> Judgement:
+    if step.error is not None:
+        return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
+    if step.step.by in UNCREDENTIALED and step.response is not None and step.response.status in (401, 403):
+        if step.entries is not None:
+            return failed("a caller who was turned away got a status", "no cache_status", "cache_status")
+        return passed(f"turned away with {step.response.status}", response_evidence(step))
+    quotation = missing_capability(world.needs, world.advertised)
+    if quotation is not None:
+        return Judgement(Result.UNSUPPORTED, quotation, evidence=(response_evidence(step),))
+    return inconclusive(f"{step.step.id} was not served: {step.outline}", response_evidence(step))
+
+
+def reused(expectation: Expectation, world: World) -> Judgement:
+    """The step showed reuse of `fragment`. Reuse is never owed: without it the check is inconclusive."""
+    text = str(expectation.arguments["fragment"])
+    step = world.observations[str(expectation.step)]
+    if not step.answered:
+        return _unanswered(step, world)
+    for name, witness in WITNESSES:
+        reuse, evidence = witness(step, text)
+        if reuse is Reuse.SEEN and evidence is not None:
+            return passed(f"reused, by {name}", evidence)
+    quotation = missing_capability(world.needs, world.advertised)
+    if quotation is not None:
+        return Judgement(Result.UNSUPPORTED, quotation)
+    return replace(inconclusive(f"no reuse of {text} was seen in {step.step.id}; none is owed"), retry=True)

@@ -1,0 +1,179 @@
+"""Predicates about `cache_status`: its shape, its honesty, and what it must say."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from cctest.contract.source import DocumentError, JsonValue
+from cctest.contract.status import read_status
+from cctest.probe.case import Expectation
+from cctest.probe.judgement import Judgement, World, failed, inconclusive, passed
+from cctest.probe.observation import (
+    Observation,
+    entry_of,
+    governed_candidates,
+    span,
+)
+from cctest.target.chat import ABSENT
+from cctest.verdict import Evidence, Result, Source
+
+_LONG_TOKENS = 64
+"""Fragments shorter than this, in estimated tokens, may share all their blocks with neighbours (READ-30)."""
+
+
+def status_shape(expectation: Expectation, world: World) -> Judgement:
+    """Every status that came back has the shape of section 2.3: STA-2, STA-3, STA-8, STA-12."""
+    del expectation
+    seen = 0
+    for step in world.observations.values():
+        status = step.chat.cache_status if step.chat and step.chat.ok else ABSENT
+        if status is ABSENT:
+            continue
+        seen += 1
+        problem = _shape_problem(step, status)
+        if problem is not None:
+            evidence = Evidence(Source.STATUS, f"{step.step.id}: {problem}")
+            return failed("cache_status is malformed", "an array as in section 2.3", problem, evidence)
+    if not seen:
+        return inconclusive("no response carried a cache_status (it may be omitted: BND-7)")
+    return passed(f"{seen} statuses well-formed", Evidence(Source.STATUS, f"{seen} arrays read"))
+
+
+def _shape_problem(step: Observation, status: JsonValue) -> str | None:
+    try:
+        entries = read_status(status, "/cache_status")
+    except DocumentError as error:
+        return "; ".join(str(fault) for fault in error.faults)
+    fragments = step.built.fragments
+    candidates = governed_candidates(fragments)
+    lengths = {len(indexes): indexes for indexes in reversed(candidates.values())}
+    if len(entries) not in lengths:
+        allowed = " or ".join(str(length) for length in sorted(lengths))
+        return f"{len(entries)} entries where {allowed} fragments are governed (STA-2)"
+    for index, entry in zip(lengths[len(entries)], entries, strict=True):
+        sent = fragments[index].id if fragments[index].governed else None
+        if entry.id != sent:
+            return f"entry for fragment {index} has id {entry.id!r} where {sent!r} was sent (STA-3)"
+    return None
+
+
+def status_honest(expectation: Expectation, world: World) -> Judgement:
+    """No status claims what the engine's record or the usage counts contradict (STA-4, STA-5, BND-7)."""
+    del expectation
+    compared = 0
+    for step in world.observations.values():
+        counts = _counts(step)
+        for text, outcome in _claims(step) if counts is not None else ():
+            agrees = None if counts is None else _agrees(step, text, outcome, counts)
+            if agrees is False and counts is not None:
+                claim = Evidence(Source.STATUS, f"{step.step.id}: outcome {outcome} reported for {text}")
+                message = "the status contradicts stronger evidence"
+                seen = counts.evidence.seen
+                return failed(message, f"{outcome} borne out by it", seen, counts.evidence, claim)
+            compared += agrees is not None
+    if not compared:
+        return inconclusive("no response carried a status that could be compared with counts")
+    return passed(f"{compared} claims borne out", Evidence(Source.USAGE, f"{compared} claims compared"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Tokens of a prompt and how many of them were cached, by the strongest evidence there is."""
+
+    prompt: int
+    cached: int
+    evidence: Evidence
+
+
+def _counts(step: Observation) -> _Counts | None:
+    computed = [entry for entry in step.records or () if entry.prompt_tokens is not None]
+    if computed:
+        prompt, cached = computed[-1].prompt_tokens or 0, computed[-1].cached_tokens or 0
+        seen = f"{step.step.id}: the engine's record has {cached} of {prompt} prompt tokens cached"
+        return _Counts(prompt, cached, Evidence(Source.ENGINE, seen))
+    chat = step.chat
+    if chat is None or chat.cached_tokens is None or chat.prompt_tokens is None:
+        return None
+    seen = f"{step.step.id}: {chat.cached_tokens} of {chat.prompt_tokens} prompt tokens cached"
+    return _Counts(chat.prompt_tokens, chat.cached_tokens, Evidence(Source.USAGE, seen))
+
+
+def _claims(step: Observation) -> list[tuple[str, str]]:
+    found = []
+    for fragment in step.built.fragments if step.answered else ():
+        entry = entry_of(step, fragment.text)
+        outcome = entry.get("outcome") if entry else None
+        if isinstance(outcome, str) and outcome != "unobserved":
+            found.append((fragment.text, outcome))
+    return found
+
+
+def _agrees(step: Observation, text: str, outcome: str, counts: _Counts) -> bool | None:
+    """Tell whether counts bear out a claim; None where they can't tell (READ-30)."""
+    start, end = span(step.built, text, counts.prompt)
+    if end - start < _LONG_TOKENS:
+        return None
+    if outcome.endswith("_hit"):
+        return counts.cached > start + 0.1 * (end - start)
+    return counts.cached < start + 0.9 * (end - start)
+
+
+def status_says(expectation: Expectation, world: World) -> Judgement:
+    """Status entries hold, where they are given at all, one of the permitted values.
+
+    `entries` maps a fragment's text to members and their permitted values. A member that is absent (all but
+    `outcome` and `constraint_result` are optional) is no failure.
+    """
+    step = world.observations[str(expectation.step)]
+    if step.error is not None:
+        return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
+    if not step.answered or step.entries is None:
+        return inconclusive(f"{step.step.id} carried no status: {step.outline}")
+    looked = 0
+    for text, member, permitted in _permitted(expectation):
+        entry = entry_of(step, text)
+        if entry is None or member not in entry:
+            continue
+        looked += 1
+        if entry[member] not in permitted:
+            return _wrong_member(step, text, member, permitted, entry)
+    if not looked:
+        return inconclusive("no entry carried what this check looks at (those members are optional)")
+    evidence = Evidence(Source.STATUS, f"{step.step.id}: {looked} members as they must be")
+    return passed("the status says what it must", evidence)
+
+
+def _permitted(expectation: Expectation) -> Iterator[tuple[str, str, list[JsonValue]]]:
+    entries = expectation.arguments["entries"]
+    for text, members in entries.items() if isinstance(entries, dict) else ():
+        for member, permitted in members.items() if isinstance(members, dict) else ():
+            yield text, member, permitted if isinstance(permitted, list) else [permitted]
+
+
+def _wrong_member(
+    step: Observation, text: str, member: str, allowed: list[JsonValue], entry: Mapping[str, JsonValue]
+) -> Judgement:
+    seen = f"{member} {entry[member]} for {text}"
+    evidence = Evidence(Source.STATUS, f"{step.step.id}: {seen}")
+    permitted = " or ".join(str(value) for value in allowed)
+    return failed("the status says what can't be", f"{member} {permitted}", seen, evidence)
+
+
+def hint_report(expectation: Expectation, world: World) -> Judgement:
+    """An advertised hint is reported on the entry of its intent, as one of `values` (STA-9, STA-10)."""
+    step = world.observations[str(expectation.step)]
+    hints = world.advertised.capabilities.hints if world.advertised.capabilities else {}
+    if "reuse_within_max" not in hints:
+        return Judgement(Result.UNSUPPORTED, "capabilities: hints.reuse_within_max is absent")
+    entry = entry_of(step, str(expectation.arguments["fragment"])) if step.answered else None
+    if entry is None:
+        return inconclusive(f"{step.step.id} carried no status entry for the hint: {step.outline}")
+    reports = entry.get("hints")
+    report = reports.get("reuse_within") if isinstance(reports, dict) else None
+    values = expectation.arguments["values"]
+    evidence = Evidence(Source.STATUS, f"{step.step.id}: hints {reports}")
+    if report is None:
+        return failed("an advertised hint is not reported", "hints.reuse_within", "absent", evidence)
+    if not isinstance(values, list) or report not in values:
+        expected = f"hints.reuse_within {values}"
+        return failed("the hint's report is wrong", expected, str(report), evidence)
+    return passed(f"reported as {report}", evidence)

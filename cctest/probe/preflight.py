@@ -1,0 +1,128 @@
+"""Finding out, before any case runs, whether the target speaks the binding at all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cctest.contract import strict_json
+from cctest.contract.capabilities import read_capabilities
+from cctest.contract.source import DocumentError, JsonValue, SourceError
+from cctest.contract.vocabulary import ErrorCode
+from cctest.probe.case import Case, FragmentSpec, Role, Step
+from cctest.probe.interpreter import CHAT_PATH
+from cctest.probe.judgement import Advertised
+from cctest.probe.prompt import Setting, build
+from cctest.problem import TargetProblem
+from cctest.target.chat import ABSENT, read_chat
+from cctest.target.credential import Credential
+from cctest.target.exchange import ExchangeError, Request, Response, Target
+from cctest.verdict import Reading
+
+CAPABILITIES_PATH: Final = "/v1/cache_intent_capabilities"
+
+_INVALID: Final = Case(
+    id="preflight",
+    title="A plainly invalid intent",
+    rules=(),
+    texts={"question": 0.05},
+    intents={"invalid": {"version": 0, "constraints": "none"}},
+    steps=(Step("ask", Role.SELF, (FragmentSpec("question", "invalid"),)),),
+    expectations=(),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What the target advertises, and whether it implements the binding at all.
+
+    `obstacle` says why not, in words; `notes` are warnings about a target that does.
+    """
+
+    advertised: Advertised
+    readings: tuple[Reading, ...] = ()
+    notes: tuple[str, ...] = ()
+    obstacle: str | None = None
+
+
+def survey(target: Target, credential: Credential, model: str, nonce: str) -> Survey:
+    """Ask for the capabilities (BND-8) and, where there are none, send one plainly invalid intent.
+
+    Raises TargetProblem if the target can't be reached, answers nothing but server errors, refuses the
+    credential, or redirects.
+    """
+    response = _send(target, Request("GET", CAPABILITIES_PATH, credential=credential))
+    advertised = _read(response)
+    if advertised.exposed:
+        open_answer = _send(target, Request("GET", CAPABILITIES_PATH))
+        taken = _READ_13.get(open_answer.status, str(open_answer.status))
+        return Survey(advertised, (Reading("READ-13", taken, "preflight#capabilities"),))
+    return _without_capabilities(target, credential, model, nonce, advertised)
+
+
+def _without_capabilities(
+    target: Target, credential: Credential, model: str, nonce: str, advertised: Advertised
+) -> Survey:
+    callers: Mapping[Role, Credential] = {Role.SELF: credential}
+    setting = Setting(case=_INVALID, cell={}, nonce=nonce, model=model, callers=callers)
+    body = build(setting, _INVALID.steps[0]).body
+    headers = (("Content-Type", "application/json"),)
+    response = _send(target, Request("POST", CHAT_PATH, headers, body, credential))
+    chat = read_chat(response, streamed=False)
+    coded = response.status == 400 and chat.error_code in tuple(ErrorCode)
+    if coded or chat.cache_status is not ABSENT:
+        note = f"{CAPABILITIES_PATH} gave {advertised.outline}: CAP-1 says that it should be there"
+        return Survey(advertised, notes=(note,))
+    if response.status in (401, 403):
+        raise TargetProblem(
+            f"{target.url} refuses the credential {credential.name}: HTTP {response.status}",
+            hint="check the token in the configuration",
+        )
+    if 300 <= response.status < 400:
+        raise TargetProblem(
+            f"{target.url} redirects to {response.headers.get('location', 'nowhere')}",
+            hint="redirects are never followed with credentials; if you trust that address, probe it instead",
+        )
+    if response.status >= 500 and advertised.status >= 500:
+        raise TargetProblem(f"{target.url} answers every request with a server error: HTTP {response.status}")
+    obstacle = (
+        f"{target.url} does not implement the binding: {CAPABILITIES_PATH} gave {advertised.outline}, and a"
+        f" plainly invalid cache_intent got HTTP {response.status} with neither one of the three error codes"
+        " nor a cache_status"
+    )
+    return Survey(advertised, obstacle=obstacle)
+
+
+def _read(response: Response) -> Advertised:
+    if response.status != 200:
+        return Advertised(response.status)
+    try:
+        document = strict_json.loads(response.body)
+    except SourceError as error:
+        return Advertised(200, faults=(f"no JSON: {error}",))
+    return _interpret(document)
+
+
+def _interpret(document: JsonValue) -> Advertised:
+    name = "cache_intent_capabilities"
+    if not isinstance(document, dict) or document.keys() != {name}:
+        return Advertised(200, document, faults=(f"the document must be an object with one member, {name}",))
+    try:
+        return Advertised(200, document, read_capabilities(document[name], f"/{name}"))
+    except DocumentError as error:
+        return Advertised(200, document, faults=tuple(str(fault) for fault in error.faults))
+
+
+_READ_13: Final = {200: "open", 401: "unauthorized", 403: "forbidden"}
+
+
+def _send(target: Target, request: Request) -> Response:
+    try:
+        return target.send(request)
+    except ExchangeError as error:
+        raise TargetProblem(str(error), hint=_HINTS.get(str(error.kind), "")) from None
+
+
+_HINTS: Final[Mapping[str, Any]] = {
+    "refused": "is it running, and is the port right?",
+    "deadline": "a slow target can be given more time with `deadline` in the configuration",
+}

@@ -1,0 +1,95 @@
+"""Telling which permitted reading (section 12 of the contract) a target takes. Never a failure."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from cctest.probe.case import ReadingSpec
+from cctest.probe.judgement import World
+from cctest.probe.observation import Observation, entry_of, governed_candidates
+from cctest.probe.witness import WITNESSES, Reuse
+from cctest.verdict import Reading
+
+
+def take(spec: ReadingSpec, world: World, check: str) -> Reading | None:
+    """Return the reading that the target takes, or None if the cell doesn't show it."""
+    observed = _OBSERVERS[spec.observe](spec, world)
+    if observed is None:
+        return None
+    return Reading(spec.id, spec.options.get(observed, observed), check, world.setting.cell)
+
+
+def _reuse(spec: ReadingSpec, world: World) -> str | None:
+    text = str(spec.arguments["fragment"])
+    for _, witness in WITNESSES:
+        if witness(world.observations[str(spec.control)], text)[0] is not Reuse.SEEN:
+            continue
+        reuse = witness(world.observations[spec.step], text)[0]
+        if reuse in (Reuse.SEEN, Reuse.UNSEEN):
+            return "reused" if reuse is Reuse.SEEN else "not_reused"
+    return None
+
+
+def _answer(spec: ReadingSpec, world: World) -> str | None:
+    step = world.observations[spec.step]
+    if step.response is None:
+        return None
+    if not step.answered:
+        return "refused"
+    outcomes = {entry.get("outcome") for entry in step.entries or ()}
+    return "bypassed" if outcomes == {"bypass"} else "served"
+
+
+def _code(spec: ReadingSpec, world: World) -> str | None:
+    step = world.observations[spec.step]
+    if step.chat is None or step.response is None:
+        return None
+    return step.chat.error_code or ("served" if step.answered else f"HTTP {step.response.status}")
+
+
+def _http(spec: ReadingSpec, world: World) -> str | None:
+    response = world.observations[spec.step].response
+    return str(response.status) if response else None
+
+
+def _entries(spec: ReadingSpec, world: World) -> str | None:
+    step = world.observations[spec.step]
+    if step.entries is None:
+        return None
+    candidates = governed_candidates(step.built.fragments)
+    matching = [name for name, indexes in candidates.items() if len(indexes) == len(step.entries)]
+    return matching[0] if len(matching) == 1 else None
+
+
+def _member(spec: ReadingSpec, world: World) -> str | None:
+    entry = _entry(world.observations[spec.step], str(spec.arguments["fragment"]))
+    member = str(spec.arguments["member"])
+    return None if entry is None or member not in entry else str(entry[member])
+
+
+def _hint(spec: ReadingSpec, world: World) -> str | None:
+    entry = _entry(world.observations[spec.step], str(spec.arguments["fragment"]))
+    if entry is None:
+        return None
+    hints = entry.get("hints")
+    return str(hints.get(str(spec.arguments["hint"]), "absent")) if isinstance(hints, dict) else "absent"
+
+
+def _entry(step: Observation, text: str) -> Mapping[str, object] | None:
+    return entry_of(step, text) if step.answered else None
+
+
+def _place(spec: ReadingSpec, world: World) -> str | None:
+    chat = world.observations[spec.step].chat if world.setting.streamed else None
+    return chat.status_place if chat and chat.ok else None
+
+
+_OBSERVERS: Final[Mapping[str, Callable[[ReadingSpec, World], str | None]]] = {
+    "answer": _answer,
+    "code": _code,
+    "entries": _entries,
+    "hint": _hint,
+    "http": _http,
+    "member": _member,
+    "place": _place,
+    "reuse": _reuse,
+}

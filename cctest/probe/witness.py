@@ -1,0 +1,76 @@
+"""How much of a fragment a step reused, by each kind of evidence."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from cctest.probe.observation import Observation, entry_of, span
+from cctest.verdict import Evidence, Source
+
+SEEN_SHARE: Final = 0.5
+"""A fragment counts as reused if at least this share of its tokens was."""
+
+UNSEEN_SHARE: Final = 0.25
+"""It counts as not reused below this share: room for the template's own tokens and for the estimate."""
+
+
+class Reuse(StrEnum):
+    """How much of one fragment a step reused."""
+
+    SEEN = "reused"
+    PARTLY = "reused in part"
+    UNSEEN = "not reused"
+    UNKNOWN = "unknown"
+
+
+Witness: TypeAlias = Callable[[Observation, str], tuple[Reuse, Evidence | None]]
+
+
+def by_engine(observation: Observation, text: str) -> tuple[Reuse, Evidence | None]:
+    """Judge by the engine's own record of the requests that the step caused."""
+    computed = [entry for entry in observation.records or () if entry.prompt_tokens is not None]
+    if not computed:
+        return Reuse.UNKNOWN, None
+    prompt, cached = computed[-1].prompt_tokens or 0, computed[-1].cached_tokens or 0
+    seen = f"{observation.step.id}: the engine's record has {cached} of {prompt} prompt tokens cached"
+    return _by_counts(observation, text, prompt, cached), Evidence(Source.ENGINE, seen)
+
+
+def by_usage(observation: Observation, text: str) -> tuple[Reuse, Evidence | None]:
+    """Judge by the token counts in the response."""
+    chat = observation.chat
+    if chat is None or not chat.ok or chat.cached_tokens is None or chat.prompt_tokens is None:
+        return Reuse.UNKNOWN, None
+    seen = f"{observation.step.id}: {chat.cached_tokens} of {chat.prompt_tokens} prompt tokens cached"
+    return _by_counts(observation, text, chat.prompt_tokens, chat.cached_tokens), Evidence(Source.USAGE, seen)
+
+
+def by_status(observation: Observation, text: str) -> tuple[Reuse, Evidence | None]:
+    """Judge by the target's own word."""
+    entry = entry_of(observation, text) if observation.answered else None
+    if entry is None:
+        return Reuse.UNKNOWN, None
+    outcome = entry.get("outcome")
+    evidence = Evidence(Source.STATUS, f"{observation.step.id}: outcome {outcome} reported for {text}")
+    match outcome:
+        case "exact_hit" | "approximate_hit":
+            return Reuse.SEEN, evidence
+        case "miss" | "bypass":
+            return Reuse.UNSEEN, evidence
+    return Reuse.UNKNOWN, evidence
+
+
+WITNESSES: Final[tuple[tuple[str, Witness], ...]] = (
+    ("the engine's record", by_engine),
+    ("usage counts", by_usage),
+    ("the target's own status", by_status),
+)
+"""Ways to tell how much of a fragment a step reused, strongest first."""
+
+
+def _by_counts(observation: Observation, text: str, prompt: int, cached: int) -> Reuse:
+    start, end = span(observation.built, text, prompt)
+    share = (cached - start) / max(end - start, 1.0)
+    if share >= SEEN_SHARE:
+        return Reuse.SEEN
+    return Reuse.PARTLY if share > UNSEEN_SHARE else Reuse.UNSEEN
