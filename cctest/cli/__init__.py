@@ -1,0 +1,1 @@
+"""The command line: option parsing, and which exit code a run ends in."""

@@ -1,0 +1,190 @@
+"""Stand-alone documents of the contract in files: found, told apart and checked."""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from functools import cache
+from pathlib import Path
+from typing import Final, Protocol
+
+from cctest import bundle
+from cctest.contract import strict_json, strict_yaml
+from cctest.contract.documents import check_document
+from cctest.contract.source import Fault, JsonValue, Parsed, Position, SourceError
+from cctest.contract.vocabulary import Kind
+from cctest.markdown import json_blocks
+from cctest.problem import UsageProblem
+
+SIZE_LIMIT: Final = 10_000_000
+"""Most bytes of a file."""
+
+STDIN: Final = "-"
+
+_FRAGMENT_MEMBERS: Final = frozenset({"role", "content", "function", "type"})
+_WHOLE: Final = Position(1, 1)
+
+
+class _Parse(Protocol):
+    def __call__(self, data: bytes | str, /) -> Parsed: ...
+
+
+class Format(Enum):
+    """How a file is read."""
+
+    JSON = auto()
+    YAML = auto()
+    MARKDOWN = auto()
+
+
+_FORMATS: Final = {
+    ".json": Format.JSON,
+    ".yaml": Format.YAML,
+    ".yml": Format.YAML,
+    ".md": Format.MARKDOWN,
+    ".markdown": Format.MARKDOWN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that was read."""
+
+    name: str
+    content: bytes
+    format: Format
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One document and what is wrong with it, in order; each fault has a position.
+
+    `kind` is None for a block that wasn't checked; `reason` says why.
+    """
+
+    source: str
+    position: Position
+    kind: Kind | None
+    faults: tuple[Fault, ...] = ()
+    reason: str = ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Tell it for people, one line per fault: `file:line:column: pointer: message [rules]`."""
+        if self.kind is None:
+            return (f"{self._place(self.position)}: not validated: {self.reason}",)
+        return tuple(self._line(fault) for fault in self.faults)
+
+    def _line(self, fault: Fault) -> str:
+        pointer = f"{fault.pointer}: " if fault.pointer else ""
+        rules = f" [{', '.join(fault.rules)}]" if fault.rules else ""
+        return f"{self._place(fault.position or self.position)}: {pointer}{fault.message}{rules}"
+
+    def _place(self, position: Position) -> str:
+        return f"{self.source}:{position.line}:{position.column}"
+
+
+def read_source(name: str) -> Source:
+    """Read a file, or standard input for `-`. Raises UsageProblem if that can't be done."""
+    try:
+        if name == STDIN:
+            content = sys.stdin.buffer.read(SIZE_LIMIT + 1)
+        else:
+            with Path(name).open("rb") as file:
+                content = file.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        raise UsageProblem(f"can't be read: {error.strerror}", where=name) from None
+    if len(content) > SIZE_LIMIT:
+        raise UsageProblem(f"larger than {SIZE_LIMIT:,} bytes", where=name)
+    return Source(name, content, _FORMATS.get(Path(name).suffix.lower()) or _guess(content))
+
+
+def _guess(content: bytes) -> Format:
+    if content.lstrip()[:1] in (b"{", b"["):
+        return Format.JSON
+    return Format.MARKDOWN if b"```" in content or b"~~~" in content else Format.YAML
+
+
+def find_documents(source: Source, kind: Kind | None = None) -> tuple[Finding, ...]:
+    """Check every document of a source: one in JSON or YAML, any number in Markdown.
+
+    `kind` says what the documents are; without it the wrapper member tells. Raises UsageProblem for a file
+    that is no JSON or YAML, or that holds none of the three objects.
+    """
+    if source.format is Format.MARKDOWN:
+        return tuple(_in_markdown(source, kind))
+    parse = strict_json.parse if source.format is Format.JSON else strict_yaml.parse
+    finding = _check(source.name, parse, source.content, kind)
+    if finding.kind is None:
+        raise UsageProblem(
+            finding.reason, where=f"{source.name}:{finding.position.line}:{finding.position.column}"
+        )
+    return (finding,)
+
+
+def _in_markdown(source: Source, kind: Kind | None) -> Iterator[Finding]:
+    try:
+        text = source.content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = source.content.count(b"\n", 0, error.start) + 1
+        raise UsageProblem("is no UTF-8", where=f"{source.name}:{line}") from None
+    for block in json_blocks(text):
+        finding = _check(source.name, strict_json.parse, block.text, kind)
+        yield _moved(finding, block.line - 1, block.indent)
+
+
+def _check(name: str, parse: _Parse, content: bytes | str, kind: Kind | None) -> Finding:
+    try:
+        parsed = parse(content)
+    except SourceError as error:
+        fault = error.fault
+        place = fault.position or _WHOLE
+        found = kind or next((each for each in Kind if fault.pointer.startswith(f"/{each}")), None)
+        if fault.rules and found is not None:
+            return Finding(name, place, found, (fault,))
+        return Finding(name, place, None, reason=fault.message)
+    found = kind or _kind_of(parsed.value)
+    if found is None:
+        return Finding(name, _WHOLE, None, reason=f"holds none of {', '.join(Kind)} at its top level")
+    faults = check_document(_document(parsed.value, found), found, _schemas())
+    return Finding(name, _WHOLE, found, tuple(_placed(fault, parsed) for fault in faults))
+
+
+def _kind_of(value: JsonValue) -> Kind | None:
+    return next((kind for kind in Kind if kind in value), None) if isinstance(value, dict) else None
+
+
+def _document(value: JsonValue, kind: Kind) -> JsonValue:
+    """Take the intent off a chat fragment, whose other members are none of the contract's business."""
+    if (
+        kind is Kind.CACHE_INTENT
+        and isinstance(value, dict)
+        and kind in value
+        and _FRAGMENT_MEMBERS & value.keys()
+    ):
+        return {str(kind): value[kind]}
+    return value
+
+
+def _placed(fault: Fault, parsed: Parsed) -> Fault:
+    pointer = fault.pointer
+    while pointer and pointer not in parsed.positions:
+        pointer = pointer.rpartition("/")[0]
+    return replace(fault, position=fault.position or parsed.positions.get(pointer, _WHOLE))
+
+
+def _moved(finding: Finding, lines: int, columns: int) -> Finding:
+    def move(position: Position) -> Position:
+        return Position(position.line + lines, position.column + columns)
+
+    return replace(
+        finding,
+        position=move(finding.position),
+        faults=tuple(replace(fault, position=move(fault.position or _WHOLE)) for fault in finding.faults),
+    )
+
+
+@cache
+def _schemas() -> dict[str, JsonValue]:
+    return {str(kind): json.loads((bundle.SCHEMAS / f"{kind}.schema.json").read_bytes()) for kind in Kind}

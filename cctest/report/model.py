@@ -1,0 +1,91 @@
+"""The record of one run, and its JSON shape (`schemas/report.schema.json`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from cctest import __version__
+from cctest.bundle import SUITE_VERSION, suite_digest
+from cctest.contract.source import JsonValue
+from cctest.verdict import Check, Reading, Verdict, summarise
+
+SCHEMA_VERSION: Final = 1
+"""Grows when a reader of the JSON report would have to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One run of `cctest vectors` or `cctest probe`, whole.
+
+    `started` is UTC in ISO 8601, `seconds` the length of the run. `seed`, `target` and `capabilities` (as the
+    target sent them) are None where the command has none. `notes` are remarks about the run as a whole.
+    `unasserted` counts members that vectors left open.
+    """
+
+    command: str
+    started: str
+    seconds: float
+    verdict: Verdict
+    checks: tuple[Check, ...]
+    readings: tuple[Reading, ...] = ()
+    notes: tuple[str, ...] = ()
+    unasserted: int = 0
+    seed: int | None = None
+    target: str | None = None
+    capabilities: JsonValue = None
+    tool_version: str = __version__
+    suite_version: str = SUITE_VERSION
+    suite_digest: str = field(default_factory=suite_digest)
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """Give the report as `schemas/report.schema.json` describes it."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "cctest", "version": report.tool_version},
+        "suite": {"version": report.suite_version, "digest": report.suite_digest},
+        "command": report.command,
+        "started": report.started,
+        "seconds": round(report.seconds, 3),
+        "seed": report.seed,
+        "target": report.target,
+        "capabilities": report.capabilities,
+        "outcome": str(report.verdict.outcome),
+        "exit": int(report.verdict.exit),
+        "reasons": list(report.verdict.reasons),
+        "summary": summarise(report.checks),
+        "unasserted": report.unasserted,
+        "notes": list(report.notes),
+        "readings": [_reading(reading) for reading in report.readings],
+        "checks": [_check(check) for check in report.checks],
+    }
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {
+        "id": check.id,
+        "rules": list(check.rules),
+        "cell": dict(check.cell),
+        "result": str(check.result),
+        "vacuous": check.vacuous,
+        "message": check.message,
+        "expected": check.expected,
+        "seen": check.seen,
+        "evidence": [{"source": str(item.source), "seen": item.seen} for item in check.evidence],
+        "reproduce": list(check.reproduce),
+        "seconds": round(check.seconds, 3),
+    }
+
+
+def _reading(reading: Reading) -> dict[str, Any]:
+    return {
+        "id": reading.id,
+        "taken": reading.taken,
+        "check": reading.check,
+        "cell": dict(reading.cell),
+    }
+
+
+def cell_name(cell: Mapping[str, str]) -> str:
+    """Write a cell for people: `place=tools stream=streamed`; empty for a check without axes."""
+    return " ".join(f"{axis}={value}" for axis, value in sorted(cell.items()))

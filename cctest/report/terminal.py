@@ -1,0 +1,204 @@
+"""The report for people: a table by rule group, what went wrong in full, one verdict line."""
+
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cctest.report.model import Report, cell_name
+from cctest.report.plain import plain
+from cctest.verdict import Check, Outcome, Reading, Result
+
+_STYLES: Final = {
+    Result.PASS: "green",
+    Result.FAIL: "bold red",
+    Result.WARN: "yellow",
+    Result.UNSUPPORTED: "cyan",
+    Result.INCONCLUSIVE: "magenta",
+    Result.ERROR: "red",
+}
+_OUTCOME_STYLES: Final = {
+    Outcome.CONFORMANT: "bold green",
+    Outcome.NONCONFORMANT: "bold red",
+    Outcome.INCOMPLETE: "bold magenta",
+}
+_REASONED: Final = (Result.ERROR, Result.INCONCLUSIVE, Result.WARN, Result.UNSUPPORTED)
+"""Results that are told by reason, in this order, instead of check by check."""
+
+_IDS_SHOWN: Final = 4
+
+
+def terminal_text(
+    report: Report,
+    wordings: Mapping[str, str],
+    *,
+    width: int = 100,
+    colour: bool = False,
+    quiet: bool = False,
+) -> str:
+    """Write the report for a terminal of `width` columns; `quiet` leaves the verdict line alone.
+
+    `wordings` gives the text of each rule by its identifier. Without `colour` there are no escape codes.
+    """
+    page = io.StringIO()
+    console = Console(
+        file=page,
+        width=width,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        highlight=False,
+        emoji=False,
+        markup=False,
+    )
+    if not quiet:
+        if report.checks:
+            console.print(_by_group(report.checks, wordings))
+        for repeats in _repeated(check for check in report.checks if check.result is Result.FAIL):
+            _print_failure(console, repeats, wordings)
+        for result in _REASONED:
+            _print_reasons(console, result, report.checks)
+        _print_readings(console, report.readings)
+        _print_notes(console, report)
+        console.print()
+    _line(console, _verdict(report))
+    text = page.getvalue()
+    return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def _line(console: Console, *parts: Text | str | tuple[str, str]) -> None:
+    """Print one line that is never broken: commands and identifiers are there to be copied."""
+    console.print(Text.assemble(*parts), soft_wrap=True)
+
+
+def _group(rules: Sequence[str]) -> str:
+    return rules[0].partition("-")[0] if rules else "other"
+
+
+def _by_group(checks: Sequence[Check], wordings: Mapping[str, str]) -> Table:
+    counts: dict[str, Counter[Result]] = {}
+    order = [*wordings]
+    for check in sorted(checks, key=lambda check: _place(check, order)):
+        counts.setdefault(_group(check.rules), Counter())[check.result] += 1
+    seen = [result for result in Result if any(group[result] for group in counts.values())]
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table.add_column("rules")
+    for result in seen:
+        table.add_column(str(result), justify="right")
+    for name, group in counts.items():
+        table.add_row(name, *(_count(group[result], _STYLES[result]) for result in seen))
+    if len(counts) > 1:
+        total = sum(counts.values(), Counter[Result]())
+        table.add_row("all", *(_count(total[result], _STYLES[result]) for result in seen))
+    return table
+
+
+def _place(check: Check, order: Sequence[str]) -> int:
+    return order.index(check.rules[0]) if check.rules and check.rules[0] in order else len(order)
+
+
+def _count(count: int, style: str) -> Text:
+    return Text(str(count), style=style) if count else Text("-", style="dim")
+
+
+def _repeated(checks: Iterable[Check]) -> list[list[Check]]:
+    """Put together the cells in which one check came out the same way."""
+    groups: dict[tuple[str, str, str, str], list[Check]] = {}
+    for check in checks:
+        groups.setdefault((check.id, check.message, check.expected, check.seen), []).append(check)
+    return list(groups.values())
+
+
+def _print_failure(console: Console, repeats: Sequence[Check], wordings: Mapping[str, str]) -> None:
+    check = repeats[0]
+    console.print()
+    _line(console, ("FAIL  ", _STYLES[Result.FAIL]), (plain(check.id), "bold"))
+    cells = [cell_name(each.cell) for each in repeats if each.cell]
+    if cells:
+        _line(console, f"  in        {plain('; '.join(cells))}")
+    for rule in check.rules:
+        _field(console, rule, wordings.get(rule, ""))
+    _field(console, "message", check.message)
+    _field(console, "expected", check.expected)
+    _field(console, "seen", check.seen)
+    for item in check.evidence:
+        _field(console, "evidence", f"{item.source}: {item.seen}")
+    for number, command in enumerate(check.reproduce):
+        _line(console, ("  reproduce " if not number else "            "), (plain(command), "dim"))
+
+
+def _field(console: Console, name: str, text: str) -> None:
+    if not text:
+        return
+    grid = Table.grid(padding=(0, 0))
+    grid.add_column(width=12, no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(f"  {name}", Text(plain(text)))
+    console.print(grid)
+
+
+def _print_reasons(console: Console, result: Result, checks: Sequence[Check]) -> None:
+    reasons: dict[str, list[Check]] = {}
+    for check in checks:
+        if check.result is result:
+            reasons.setdefault(check.message, []).append(check)
+    if reasons:
+        console.print()
+        _line(console, (str(result), _STYLES[result]))
+    for message, group in reasons.items():
+        ids = list(dict.fromkeys(check.id for check in group))
+        more = f" and {len(ids) - _IDS_SHOWN} more" if len(ids) > _IDS_SHOWN else ""
+        grid = Table.grid(padding=(0, 0))
+        grid.add_column(width=6, justify="right")
+        grid.add_column(width=2)
+        grid.add_column(overflow="fold")
+        grid.add_row(str(len(group)), "", Text(plain(message)))
+        grid.add_row("", "", Text(plain(", ".join(ids[:_IDS_SHOWN]) + more), style="dim"))
+        console.print(grid)
+
+
+def _print_readings(console: Console, readings: Sequence[Reading]) -> None:
+    if not readings:
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for column in ("reading", "taken", "seen in"):
+        table.add_column(column, overflow="fold")
+    ordered = sorted(readings, key=_reading_order)
+    for (name, taken), group in groupby(ordered, key=lambda reading: (reading.id, reading.taken)):
+        where = list(dict.fromkeys(reading.check for reading in group))
+        more = f" and {len(where) - 1} more" if len(where) > 1 else ""
+        table.add_row(name, Text(plain(taken)), Text(plain(where[0]) + more, style="dim"))
+    console.print()
+    console.print(table)
+
+
+def _reading_order(reading: Reading) -> tuple[int, str]:
+    digits = reading.id.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else 0, reading.taken
+
+
+def _print_notes(console: Console, report: Report) -> None:
+    notes = list(report.notes)
+    if report.unasserted:
+        notes.append(f"{report.unasserted} expected members that no vector lists were not asserted")
+    if notes:
+        console.print()
+    for note in notes:
+        console.print(Text(f"note: {plain(note)}"))
+
+
+def _verdict(report: Report) -> Text:
+    outcome = report.verdict.outcome
+    counts = Counter(check.result for check in report.checks)
+    summary = ", ".join(f"{counts[result]} {result}" for result in Result if counts[result]) or "no checks"
+    parts = [summary, f"{report.seconds:.1f} s"]
+    if report.target is not None:
+        parts.insert(0, plain(report.target))
+    if report.seed is not None:
+        parts.append(f"seed {report.seed}")
+    reasons = "".join(f"; {plain(reason)}" for reason in report.verdict.reasons)
+    return Text.assemble((str(outcome), _OUTCOME_STYLES[outcome]), f": {', '.join(parts)}{reasons}")

@@ -1,0 +1,56 @@
+"""Who may import whom (ARCHITECTURE.md)."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def imported_by(folder: str) -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{path}: relative imports hide the layer"
+                names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+            for name in names:
+                yield str(path.relative_to(ROOT)), name
+
+
+def ours(name: str) -> bool:
+    return name.partition(".")[0] in {"cctest", "reference_gateway"}
+
+
+def within(name: str, *allowed: str) -> bool:
+    return any(name == one or name.startswith(one + ".") for one in allowed)
+
+
+@pytest.mark.parametrize(
+    ("folder", "allowed"),
+    [
+        ("cctest/contract", ("cctest.contract",)),
+        ("cctest/engine", ("cctest.engine", "cctest.contract")),
+        ("reference_gateway", ("reference_gateway", "cctest.contract", "cctest.engine")),
+    ],
+)
+def test_a_lower_layer_imports_nothing_above_it(folder: str, allowed: tuple[str, ...]) -> None:
+    wrong = [
+        (path, name)
+        for path, name in imported_by(folder)
+        if ours(name) and name != "cctest" and not within(name, *allowed)
+    ]
+    assert wrong == []
+
+
+def test_the_harness_never_imports_the_gateway() -> None:
+    assert [pair for pair in imported_by("cctest") if within(pair[1], "reference_gateway")] == []
+
+
+def test_the_contract_core_does_no_io() -> None:
+    forbidden = ("requests", "urllib", "socket", "pathlib", "os", "io", "http", "subprocess")
+    assert [pair for pair in imported_by("cctest/contract") if within(pair[1], *forbidden)] == []
