@@ -7,6 +7,7 @@ import socket
 import pytest
 import requests
 
+from gateway.process import running
 from gateway.talk import MONDAY, Caller, Json, intent, message, text
 
 
@@ -173,12 +174,17 @@ def test_the_capabilities_are_complete(gateway_url: str) -> None:
     }
 
 
-def test_a_caller_that_hangs_up_breaks_nothing(caller: Caller) -> None:
-    host, port = caller.url.removeprefix("http://").split(":")
+def test_a_caller_that_hangs_up_breaks_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     body = json.dumps({"model": "embedded", "stream": True, "n": 8, "messages": [message(text(), intent())]})
     head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {MONDAY}\r\n"
-    for sent in (f"{head}Content-Length: {len(body)}\r\n\r\n{body}", f"{head}Content-Length: 1000\r\n\r\n{{"):
-        for _ in range(20):
-            with socket.create_connection((host, int(port)), timeout=30) as connection:
-                connection.sendall(sent.encode())
-    assert caller.chat(message("still there?")).http == 200
+    with running() as (url, _):
+        host, port = url.removeprefix("http://").split(":")
+        for sent in (
+            f"{head}Content-Length: {len(body)}\r\n\r\n{body}",
+            f"{head}Content-Length: 1000\r\n\r\n{{",
+        ):
+            for _ in range(20):
+                with socket.create_connection((host, int(port)), timeout=30) as connection:
+                    connection.sendall(sent.encode())
+        assert Caller(url).chat(message("still there?")).http == 200
+    assert capfd.readouterr().err == ""
