@@ -1,8 +1,9 @@
-"""The HTTP interface: chat completions, capabilities, models, health."""
+"""The HTTP interface: chat completions, capabilities, models, health, readiness."""
 
 import asyncio
+import json
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from http import HTTPStatus
 from typing import Final
 
@@ -11,15 +12,20 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from cctest.contract.capabilities import to_json
 from cctest.contract.sharing import Context
-from reference_gateway.backend import Backend
-from reference_gateway.completion import Completion
+from cctest.contract.source import JsonValue
+from reference_gateway import jsontext
+from reference_gateway.approximate import Approximate, without_approximate
+from reference_gateway.backend import Answer, Backend, Forwarded, Served, Streamed
+from reference_gateway.completion import DONE, Completion
 from reference_gateway.credentials import Credentials
+from reference_gateway.hangup import unless_gone
 from reference_gateway.intake import ChatRequest, read_chat_request
 from reference_gateway.plan import Plan, make_plan
-from reference_gateway.refusal import RefusalError, model_not_found, too_large
+from reference_gateway.refusal import RefusalError, model_not_found, models_unknown, too_large
 from reference_gateway.status import cache_status
 
 BODY_LIMIT: Final = 1024 * 1024
@@ -27,13 +33,16 @@ BODY_LIMIT: Final = 1024 * 1024
 LARGE: Final = 16_384
 """A body of so many bytes is read off the event loop."""
 
+_STATUS: Final = "cache_status"
+
 
 class Gateway:
     """The end points over one backend."""
 
-    def __init__(self, backend: Backend, credentials: Credentials) -> None:
+    def __init__(self, backend: Backend, credentials: Credentials, approximate: Approximate) -> None:
         self._backend = backend
         self._credentials = credentials
+        self._approximate = approximate
 
     async def chat_completions(self, request: Request) -> Response:
         """POST /v1/chat/completions. The caller is identified before anything else is looked at."""
@@ -43,16 +52,8 @@ class Gateway:
             chat, plan = self._take(body, caller)
         else:
             chat, plan = await asyncio.to_thread(self._take, body, caller)
-        served = await self._backend.serve(plan)
-        status = cache_status(plan, served, self._backend.capabilities.reuse_within_max)
-        completion = Completion(chat.model, served, status)
-        if not chat.stream:
-            return JSONResponse(completion.plain())
-        return StreamingResponse(
-            _stream(completion, include_usage=chat.include_usage),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-cache"},
-        )
+        answer = await unless_gone(request.receive, self._backend.serve(plan))
+        return self._response(chat, plan, answer)
 
     async def capabilities(self, _: Request) -> Response:
         """GET /v1/cache_intent_capabilities, open to everybody (BND-8, READ-13)."""
@@ -71,24 +72,93 @@ class Gateway:
         """GET /healthz."""
         return JSONResponse({"status": "ok"})
 
+    async def readiness(self, _: Request) -> Response:
+        """GET /readyz: whether requests can be served now."""
+        if self._backend.ready:
+            return JSONResponse({"status": "ready"})
+        return JSONResponse({"status": "the engine is not up"}, 503)
+
+    def _response(self, chat: ChatRequest, plan: Plan, answer: Answer) -> Response:
+        if isinstance(answer, Streamed):
+            return _Relayed(self._relay(plan, answer.chunks), answer.close)
+        if isinstance(answer, Forwarded):
+            return Response(self._with_status(plan, answer), media_type="application/json")
+        completion = Completion(chat.model, answer, self._status(plan, answer))
+        if not chat.stream:
+            return JSONResponse(completion.plain())
+        return _EventStream(_stream(completion, include_usage=chat.include_usage))
+
+    async def _relay(self, plan: Plan, chunks: AsyncIterator[str | Forwarded]) -> AsyncIterator[bytes]:
+        """Spell a stream; one that broke off ends in an error event and without `[DONE]`."""
+        try:
+            async for chunk in chunks:
+                if isinstance(chunk, Forwarded):
+                    yield _event(self._with_status(plan, chunk)) + DONE
+                else:
+                    yield _event(chunk)
+        except RefusalError as error:
+            yield _event(json.dumps(error.body()))
+
+    def _with_status(self, plan: Plan, answer: Forwarded) -> str:
+        """Put our own status, and nobody else's, into an engine's response object (READ-10)."""
+        status = self._status(plan, answer)
+        if status is None:
+            return jsontext.without(answer.text, (_STATUS,))
+        return jsontext.spell_object(jsontext.members(answer.text) | {_STATUS: json.dumps(status)})
+
+    def _status(self, plan: Plan, answer: Served | Forwarded) -> list[JsonValue] | None:
+        return cache_status(plan, answer, self._backend.capabilities.reuse_within_max)
+
     def _take(self, body: bytes, caller: Context) -> tuple[ChatRequest, Plan]:
         """Read and plan one request. Raises RefusalError."""
         chat = read_chat_request(body)
-        plan = make_plan(chat, caller, secrets.token_hex(16), self._backend.capabilities)
+        capabilities = self._backend.capabilities
+        if self._approximate is Approximate.UNENFORCEABLE:
+            chat = without_approximate(chat, capabilities.on_unenforceable)
+        plan = make_plan(chat, caller, secrets.token_hex(16), capabilities)
+        if not self._backend.models:
+            raise models_unknown()
         if chat.model not in self._backend.models:
             raise model_not_found(chat.model, self._backend.models)
         return chat, plan
 
 
-def create_app(backend: Backend, credentials: Credentials) -> Starlette:
+class _EventStream(StreamingResponse):
+    """A stream of server-sent events."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncIterator[bytes]) -> None:
+        super().__init__(events, headers={"Cache-Control": "no-cache"})
+
+
+class _Relayed(_EventStream):
+    """A stream that an engine is still writing, whose work ends with it, however it ends."""
+
+    def __init__(self, events: AsyncIterator[bytes], close: Callable[[], None]) -> None:
+        super().__init__(events)
+        self._close = close
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._close()
+
+
+def create_app(
+    backend: Backend, credentials: Credentials, approximate: Approximate = Approximate.EXACT
+) -> Starlette:
     """Make the ASGI application."""
-    gateway = Gateway(backend, credentials)
+    gateway = Gateway(backend, credentials, approximate)
     return Starlette(
+        lifespan=lambda _: backend.running(),
         routes=[
             Route("/v1/chat/completions", gateway.chat_completions, methods=["POST"]),
             Route("/v1/cache_intent_capabilities", gateway.capabilities, methods=["GET"]),
             Route("/v1/models", gateway.models, methods=["GET"]),
             Route("/healthz", gateway.health, methods=["GET"]),
+            Route("/readyz", gateway.readiness, methods=["GET"]),
         ],
         exception_handlers={
             RefusalError: _refused,
@@ -111,6 +181,10 @@ async def _read_body(request: Request) -> bytes:
 async def _stream(completion: Completion, *, include_usage: bool) -> AsyncIterator[bytes]:
     for event in completion.events(include_usage=include_usage):
         yield event
+
+
+def _event(text: str) -> bytes:
+    return f"data: {text}\n\n".encode()
 
 
 async def _refused(_: Request, error: Exception) -> Response:

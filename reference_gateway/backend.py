@@ -1,7 +1,9 @@
 """The one seam between the gateway and what runs a model and owns a cache."""
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from cctest.contract.capabilities import Capabilities
 from cctest.contract.vocabulary import Outcome, Scope
@@ -34,6 +36,32 @@ class Served:
     fragments: tuple[FragmentObservation, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Forwarded:
+    """An engine's own response object as it came, and an observation for each planned fragment.
+
+    `text` is a JSON object: a completion or, at the end of a stream, its last chunk.
+    """
+
+    text: str
+    fragments: tuple[FragmentObservation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A response that an engine is still writing: the JSON texts of its chunks, the last one as `Forwarded`.
+
+    A stream that ends without that one was broken off; `chunks` then raises RefusalError. `close` calls the
+    engine's work off, at any time, and does no harm afterwards.
+    """
+
+    chunks: AsyncIterator[str | Forwarded]
+    close: Callable[[], None]
+
+
+Answer: TypeAlias = Served | Forwarded | Streamed
+
+
 class Backend(Protocol):
     """An engine behind the gateway: what it can enforce, and what it does with a plan."""
 
@@ -43,7 +71,17 @@ class Backend(Protocol):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The names of the models that it serves."""
+        """The names of the models that it serves; none as long as they aren't known."""
 
-    async def serve(self, plan: Plan) -> Served:
-        """Serve a plan under its terms, never under weaker ones (INT-1)."""
+    @property
+    def ready(self) -> bool:
+        """Whether it can serve now."""
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Keep up what it needs while the gateway serves."""
+
+    async def serve(self, plan: Plan) -> Answer:
+        """Serve a plan under its terms, never under weaker ones (INT-1).
+
+        Raises RefusalError where the engine doesn't. Cancelled, it calls the engine's work off.
+        """

@@ -10,6 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from itertools import accumulate, pairwise
 from typing import Final
 
@@ -47,6 +48,7 @@ class EmbeddedBackend:
         self._lock = threading.Lock()
         self._root = hashlib.sha256(f"{MODEL}:{block_size}".encode()).digest()
         self.models: Final = (MODEL,)
+        self.ready: Final = True
         self.capabilities: Final = Capabilities(
             versions=(1,),
             retention_modes=tuple(RetentionMode),
@@ -59,6 +61,10 @@ class EmbeddedBackend:
             per_fragment_share=True,
             hints={"reuse_within_max": reuse_within_max},
         )
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Keep up nothing: it is in this process."""
+        return nullcontext()
 
     async def serve(self, plan: Plan) -> Served:
         """Serve a plan; a long one in a thread of its own."""
@@ -77,7 +83,7 @@ class EmbeddedBackend:
         with self._lock:
             reused = self._cache.lookup(blocks)
             retained = self._cache.publish(blocks, reused)
-        answers = tuple(f"{SENTENCE} canary={secrets.token_hex(16)}" for _ in range(plan.choices))
+        answers = tuple(f"{SENTENCE} canary={secrets.token_hex(16)}" for _ in range(plan.request.choices))
         ends = [0, *accumulate(len(segment.tokens) for segment in segments)]
         return Served(
             answers=answers,

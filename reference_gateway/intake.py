@@ -21,6 +21,8 @@ FRAGMENT_LIMIT: Final = 4096
 CHOICE_LIMIT: Final = 8
 """Most answers to one request."""
 
+_OTHER_INPUT: Final = ("documents", "chat_template", "chat_template_kwargs", "response_format", "functions")
+
 
 class Kind(StrEnum):
     """The body members whose elements are fragments, in the order in which they are rendered (BND-1)."""
@@ -41,13 +43,19 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What the gateway serves: fragments in binding order, and the envelope members that it honours."""
+    """What the gateway serves: fragments in binding order, and the envelope members that it honours.
+
+    `text` is the whole body. `other_input` tells whether it has members that a model may see although they
+    are no fragments, so that no intent speaks for them (READ-38).
+    """
 
     model: str
     fragments: tuple[Fragment, ...]
     choices: int
     stream: bool
     include_usage: bool
+    other_input: bool = False
+    text: str = ""
 
 
 def read_chat_request(body: bytes) -> ChatRequest:
@@ -70,6 +78,8 @@ def read_chat_request(body: bytes) -> ChatRequest:
         choices=_choices(members),
         stream=_flag(members, "stream", ""),
         include_usage=_flag(options, "include_usage", "/stream_options"),
+        other_input=any(members.get(name) is not None for name in _OTHER_INPUT),
+        text=body.decode(),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cctest.contract.capabilities import Capabilities, unenforceable
-from cctest.contract.composition import NO_POLICY, Composer, EffectivePolicy
+from cctest.contract.composition import NO_POLICY, Composer, EffectivePolicy, Policy
 from cctest.contract.hints import accepted_reuse_within
 from cctest.contract.intent import CacheIntent, Constraints, Retention
 from cctest.contract.sharing import Boundary, Context, boundary
@@ -46,11 +46,18 @@ class PlannedFragment:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a backend is asked to serve, fragments in rendered order."""
+    """What a backend is asked to serve, fragments in rendered order.
 
-    model: str
-    choices: int
+    For a backend with one boundary per request all fragments have the same terms (CAP-6).
+    """
+
+    request: ChatRequest
     fragments: tuple[PlannedFragment, ...]
+
+    @property
+    def governed(self) -> bool:
+        """Whether the request has any intent at all."""
+        return self.fragments[-1].governed
 
 
 def make_plan(request: ChatRequest, caller: Context, request_id: str, capabilities: Capabilities) -> Plan:
@@ -58,8 +65,12 @@ def make_plan(request: ChatRequest, caller: Context, request_id: str, capabiliti
 
     Raises RefusalError if an intent can't be enforced and the capabilities say `reject`. With `bypass`,
     the state from that fragment on is served by fallback: computed afresh and not retained (INT-2, FBK-1).
+
+    Unless the capabilities say `per_fragment_share`, the whole request is served on one set of terms: those
+    of the composition of all its fragments, and so the narrowest (CAP-6, CMP-11, BND-10).
     """
-    partitions = _Partitions(caller, request_id)
+    separate = bool(capabilities.per_fragment_share)
+    partitions = _Partitions(caller, request_id, separate=separate)
     composer = Composer()
     governed = fallback = False
     planned: list[PlannedFragment] = []
@@ -73,26 +84,30 @@ def make_plan(request: ChatRequest, caller: Context, request_id: str, capabiliti
             fallback = fallback or _needs_fallback(fragment, intent, capabilities)
         terms = partitions.terms(policy, fallback=fallback)
         planned.append(PlannedFragment(fragment, governed, policy, terms))
-    kept = _with_hints(planned, capabilities.reuse_within_max)
-    return Plan(request.model, request.choices, kept)
+    if not separate:
+        whole = composer.add(WITHOUT_INTENT) if request.other_input else composer.policy
+        planned = _on_one_set_of_terms(planned, partitions, whole, fallback=fallback)
+    return Plan(request, _with_hints(planned, capabilities.reuse_within_max))
 
 
 class _Partitions:
-    """The partitions that one request can reach."""
+    """The partitions that one request can reach: a `separate` one for each fragment, or one for all."""
 
-    def __init__(self, caller: Context, request_id: str) -> None:
+    def __init__(self, caller: Context, request_id: str, *, separate: bool) -> None:
         self._caller = caller
         self._request_id = request_id
+        self._separate = separate
         self._known: dict[tuple[Scope, str | None], Partition] = {}
 
     def terms(self, policy: EffectivePolicy, *, fallback: bool) -> Terms:
         """Give the terms for state under `policy`.
 
         State that must not be retained isn't read either, and has no boundary but the request (READ-25,
-        READ-35).
+        READ-35). With one partition for all, state that must not be read can only be kept out of it (BND-10).
         """
         shared = self._boundary(policy.share_max)
         retain = _permits_retention(policy) and shared.scope is not Scope.REQUEST and not fallback
+        retain = retain and (self._separate or policy.reuse is not Reuse.NONE)
         return Terms(
             partition=self._partition(policy.share_max if retain else Scope.REQUEST, policy.namespace_digest),
             may_read=retain and policy.reuse is not Reuse.NONE,
@@ -110,12 +125,24 @@ class _Partitions:
         return self._known[place]
 
 
+def _on_one_set_of_terms(
+    planned: Sequence[PlannedFragment], partitions: _Partitions, whole: Policy, *, fallback: bool
+) -> list[PlannedFragment]:
+    if whole is NO_POLICY:
+        raise RuntimeError("a request with fragments left no policy")
+    terms = partitions.terms(whole, fallback=fallback)
+    return [replace(one, terms=terms) for one in planned]
+
+
 def _permits_retention(policy: EffectivePolicy) -> bool:
     return policy.retention.mode is RetentionMode.ALLOW and policy.retention.max_age != 0
 
 
 def _needs_fallback(fragment: Fragment, intent: CacheIntent, capabilities: Capabilities) -> bool:
-    lacking = unenforceable(capabilities, intent.constraints)
+    constraints = intent.constraints
+    if constraints.retention.max_age == 0:  # the same as `forbid`, and no bound has to be kept (RET-6)
+        constraints = replace(constraints, retention=Retention(RetentionMode.FORBID))
+    lacking = unenforceable(capabilities, constraints)
     if not lacking:
         return False
     if capabilities.on_unenforceable is OnUnenforceable.REJECT:

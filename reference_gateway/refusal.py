@@ -13,19 +13,24 @@ class RefusalError(Exception):
     """A request that isn't served.
 
     `status` is the HTTP status, `code` the error's code, `param` a JSON pointer into the request body.
+    `retry_after` is the value of that header.
     """
 
-    def __init__(self, status: int, code: str, message: str, param: str | None = None) -> None:
+    def __init__(
+        self, status: int, code: str, message: str, param: str | None = None, retry_after: str | None = None
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
         self.message = message
         self.param = param
+        self.retry_after = retry_after
 
     @property
     def headers(self) -> dict[str, str]:
         """Headers that belong to the status."""
-        return {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
+        headers = {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
+        return headers if self.retry_after is None else {**headers, "Retry-After": self.retry_after}
 
     def body(self) -> dict[str, JsonValue]:
         """Give the response body. A message that quotes the caller at length is cut."""
@@ -65,3 +70,8 @@ def model_not_found(model: str, models: Sequence[str]) -> RefusalError:
     """Refuse a model that isn't served."""
     message = f"the model {model[:100]!r} does not exist; served here: {', '.join(models)}"
     return RefusalError(404, "model_not_found", message, "/model")
+
+
+def models_unknown() -> RefusalError:
+    """Refuse a request as long as the engine has not said which models it serves."""
+    return RefusalError(503, "engine_unavailable", "the engine is not up yet", retry_after="1")

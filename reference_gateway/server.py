@@ -47,7 +47,7 @@ def serve(app: Starlette, host: str, port: int, *, stop_with_stdin: bool) -> Non
             loop="uvloop",
             http="httptools",
             ws="none",
-            lifespan="off",
+            lifespan="on",
             access_log=False,
             log_level="warning",
             server_header=False,

@@ -4,11 +4,13 @@ from cctest.contract.hints import report_hints
 from cctest.contract.source import JsonValue
 from cctest.contract.status import StatusEntry, to_json
 from cctest.contract.vocabulary import HintReport, RetentionReport
-from reference_gateway.backend import FragmentObservation, Served
+from reference_gateway.backend import Forwarded, FragmentObservation, Served
 from reference_gateway.plan import Plan, PlannedFragment
 
 
-def cache_status(plan: Plan, served: Served, reuse_within_max: int | None) -> list[JsonValue] | None:
+def cache_status(
+    plan: Plan, served: Served | Forwarded, reuse_within_max: int | None
+) -> list[JsonValue] | None:
     """Give the governed fragments' entries in fragment order; None for a request without intent (INT-3)."""
     entries = [
         _entry(planned, observed, reuse_within_max)

@@ -2,6 +2,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from gateway.engine import Setting, setting
 from gateway.process import running
 from gateway.talk import MONDAY, Caller
 
@@ -25,3 +26,10 @@ def caller(gateway_url: str) -> Caller:
 def caller_as(gateway_url: str) -> As:
     """Anybody, by token."""
     return lambda token: Caller(gateway_url, token)
+
+
+@pytest.fixture(scope="session")
+def two_ends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
+    """A forwarding gateway in front of an instrumented engine; tests use texts of their own."""
+    with setting(tmp_path_factory.mktemp("secrets")) as made:
+        yield made

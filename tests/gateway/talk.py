@@ -87,6 +87,7 @@ class Caller:
 
     url: str
     token: str = MONDAY
+    model: str = "embedded"
 
     def post(self, body: bytes | Json, **headers: str) -> Reply:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -100,7 +101,8 @@ class Caller:
 
     def chat(self, *fragments: Json, stream: bool = False, **members: Any) -> Reply:
         """Send fragments, tools and messages told apart by their members."""
-        body: Json = {"model": "embedded", "messages": [one for one in fragments if "role" in one], **members}
+        messages = [one for one in fragments if "role" in one]
+        body: Json = {"model": self.model, "messages": messages, **members}
         tools = [one for one in fragments if "role" not in one]
         if tools:
             body["tools"] = tools

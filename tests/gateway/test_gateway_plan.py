@@ -143,3 +143,21 @@ def test_along_a_request_terms_only_get_stricter(intents: list[Json | None]) -> 
             assert served.terms.partition.boundary.scope.rank <= constraints.share_max.rank
             assert not (served.terms.may_read and constraints.reuse is Reuse.NONE)
             assert not (served.terms.may_retain and constraints.retention.mode is RetentionMode.FORBID)
+
+
+def test_no_age_at_all_can_be_enforced_without_a_clock() -> None:
+    rejecting = replace(COMPLETE, retention_max_age=False, on_unenforceable=OnUnenforceable.REJECT)
+    assert scopes(plan(intent(max_age=0), capabilities=rejecting)) == [Scope.REQUEST]
+
+
+@given(st.lists(INTENTS, min_size=1, max_size=6))
+def test_with_one_boundary_a_request_is_served_on_the_strictest_terms_of_all(
+    intents: list[Json | None],
+) -> None:
+    made = plan(*intents, capabilities=replace(COMPLETE, per_fragment_share=False))
+    strictest = plan(*intents).fragments[-1].terms
+    assert len({one.terms.partition for one in made.fragments}) == 1
+    terms = made.fragments[0].terms
+    assert terms.may_read == terms.may_retain == strictest.may_read
+    assert strictest.partition.boundary.contains(terms.partition.boundary)
+    assert terms.partition.namespace_digest == strictest.partition.namespace_digest
