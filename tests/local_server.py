@@ -1,6 +1,7 @@
 """Local servers that misbehave on purpose, one behaviour a function."""
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -39,6 +40,7 @@ class LocalServer:
     """A listening socket whose every connection is handed to one behaviour; keeps what it was sent."""
 
     behaviour: Behaviour
+    tls: ssl.SSLContext | None = None
     requests: list[tuple[bytes, bytes]] = field(default_factory=list)
     connections: int = 0
 
@@ -47,7 +49,7 @@ class LocalServer:
         self._stop = threading.Event()
         self._open: list[socket.socket] = []
         self.port: int = self._listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
@@ -69,10 +71,13 @@ class LocalServer:
             threading.Thread(target=self._visit, args=(stream,), daemon=True).start()
 
     def _visit(self, stream: socket.socket) -> None:
-        with suppress(OSError), stream:
-            while request := read_request(stream):
+        with suppress(OSError), self._secured(stream) as secured:
+            while request := read_request(secured):
                 self.requests.append(request)
-                self.behaviour(Visit(stream, *request, self._stop))
+                self.behaviour(Visit(secured, *request, self._stop))
+
+    def _secured(self, stream: socket.socket) -> socket.socket:
+        return self.tls.wrap_socket(stream, server_side=True) if self.tls else stream
 
 
 def read_request(stream: socket.socket) -> tuple[bytes, bytes] | None:
@@ -95,8 +100,8 @@ def read_request(stream: socket.socket) -> tuple[bytes, bytes] | None:
 
 
 @contextmanager
-def local_server(behaviour: Behaviour) -> Iterator[LocalServer]:
-    server = LocalServer(behaviour)
+def local_server(behaviour: Behaviour, tls: ssl.SSLContext | None = None) -> Iterator[LocalServer]:
+    server = LocalServer(behaviour, tls)
     try:
         yield server
     finally:

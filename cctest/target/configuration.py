@@ -1,38 +1,27 @@
 """What to probe and as whom: a YAML or JSON file, overridden by the command line.
 
-The shape of the file is `schemas/configuration.schema.json`; the rest is checked here. Messages never quote
-a value, because it may be a token.
+The shape of the file is `schemas/configuration.schema.json`; the rest is checked here and in the modules that
+read its parts.
 """
 
-import json
+import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
-from cctest.bundle import SCHEMAS
-from cctest.contract import strict_json, strict_yaml
-from cctest.contract.source import JsonValue, Parsed, Position, SourceError, child
 from cctest.problem import UsageProblem
-from cctest.target.credential import Credential, Header, shell_variable
+from cctest.target.connection import Timeouts, integer, number, read_rate, read_timeouts, read_tls
+from cctest.target.credential import Authorization, Credential, Header
 from cctest.target.environment import Environment
-from cctest.target.exchange import DEFAULT_DEADLINE
-from cctest.target.shape import shape_fault
-
-SIZE_LIMIT: Final = 1_000_000
-"""Most bytes of a configuration file."""
-
-SHORTEST_TOKEN: Final = 8
-"""A shorter token can't be kept out of the output: it would turn up in other text by chance."""
-
-_SCHEMA: Final = SCHEMAS / "configuration.schema.json"
-_OWN_HEADERS: Final = frozenset(
-    {"accept-encoding", "authorization", "connection", "content-length", "content-type", "host"}
-    | {"te", "trailer", "transfer-encoding", "upgrade"}
-)
-_SECRET_NAME: Final = re.compile(r"auth|cookie|key|secret|token|password", re.IGNORECASE)
+from cctest.target.exchange import BASE_PATH, Target
+from cctest.target.identities import read_authorization, read_credentials, read_headers
+from cctest.target.proxy import Proxy, proxy_for
+from cctest.target.rate import Rate
+from cctest.target.redaction import Redactor
+from cctest.target.target_file import TargetFile
+from cctest.target.tls import Tls
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,147 +30,115 @@ class Overrides:
 
     target: str | None = None
     model: str | None = None
+    insecure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What to probe and as whom.
+    """What to probe, as whom, and how it is reached.
 
-    `target` is a URL without trailing slash. `model` is None where nobody named one. `deadline` is in
-    seconds and bounds one exchange. `min_prompt_tokens` is None where the target has no least length.
+    `target` is a URL without trailing slash, `base_path` what stands in the place of `/v1`. `model` is None
+    where nobody named one. `wait_ready` is how many seconds the target is waited for. `min_prompt_tokens` is
+    None where the target has no least length.
     """
 
     target: str
     model: str | None = None
     credentials: tuple[Credential, ...] = ()
     headers: tuple[Header, ...] = ()
-    deadline: float = DEFAULT_DEADLINE
+    authorization: Authorization = field(default_factory=Authorization)
+    base_path: str = BASE_PATH
+    tls: Tls = field(default_factory=Tls)
+    proxy: Proxy | None = None
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    rate: Rate = field(default_factory=Rate)
+    wait_ready: float = 0.0
     min_prompt_tokens: int | None = None
+
+    @property
+    def deadline(self) -> float:
+        """Seconds for one exchange as a whole."""
+        return self.timeouts.exchange
+
+    @property
+    def insecure(self) -> bool:
+        """Whether the target may be anybody: its certificate isn't checked."""
+        return self.tls.insecure and self.target.startswith("https:")
+
+    def connect(self) -> Target:
+        """Give the target as it is to be reached. Nothing is sent yet."""
+        return Target(
+            self.target,
+            base_path=self.base_path,
+            deadline=self.timeouts.exchange,
+            connect_timeout=self.timeouts.connect,
+            headers=self.headers,
+            authorization=self.authorization,
+            tls=self.tls,
+            proxy=self.proxy,
+            rate=self.rate,
+        )
+
+    def redactor(self) -> Redactor:
+        """Give what takes every secret of this configuration out of output."""
+        secret = self.proxy.secret if self.proxy else None
+        return Redactor(self.credentials, (*self.headers, *([secret] if secret else [])))
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what a reader of a report has to know about how the target was reached."""
+        notes = []
+        if self.insecure:
+            notes.append(
+                "INSECURE: the target's certificate was not checked, so that anybody between here and "
+                f"{self.target} could have answered in its place, and has seen the tokens"
+            )
+        if self.proxy is not None:
+            name = f"{self.proxy.address}, which {self.proxy.variable} names"
+            notes.append(f"every request went through the proxy {name}")
+        return tuple(notes)
 
 
 def load_configuration(
     path: Path | None, overrides: Overrides | None = None, environment: Mapping[str, str] | None = None
 ) -> Configuration:
-    """Read a configuration file, or take the overrides alone where `path` is None.
+    """Read a target file, or take the overrides alone where `path` is None.
 
     `environment` is `os.environ` unless given. Raises UsageProblem, naming the file and the place in it.
     """
     flags = overrides or Overrides()
-    file = _File(path, _read(path) if path else Parsed({}), Environment(environment))
-    members = file.members
-    target = flags.target if flags.target is not None else members.get("target")
-    if target is None:
-        raise UsageProblem(
-            "no target to probe", where=str(path or ""), hint="give --target URL, or `target` in the file"
-        )
+    variables = os.environ if environment is None else environment
+    file = TargetFile(path, Environment(variables))
+    target = _target(file, flags)
+    model = file.members.get("model") if flags.model is None else flags.model
+    authorization = read_authorization(file)
     return Configuration(
-        target=_target(str(target), "--target" if flags.target is not None else file.place("/target")),
-        model=flags.model if flags.model is not None else _text(members.get("model")),
-        credentials=file.credentials(),
-        headers=file.headers(),
-        deadline=_number(members.get("deadline"), DEFAULT_DEADLINE),
-        min_prompt_tokens=_integer(members.get("min_prompt_tokens")),
+        target=target,
+        model=model if isinstance(model, str) else None,
+        credentials=read_credentials(file, authorization),
+        headers=read_headers(file, authorization),
+        authorization=authorization,
+        base_path=str(file.members.get("base_path", BASE_PATH)).rstrip("/"),
+        tls=read_tls(file, insecure=flags.insecure),
+        proxy=proxy_for(target, variables),
+        timeouts=read_timeouts(file),
+        rate=read_rate(file),
+        wait_ready=number(file.members.get("wait_ready")) or 0.0,
+        min_prompt_tokens=integer(file.members.get("min_prompt_tokens")),
     )
 
 
-def _read(path: Path) -> Parsed:
-    try:
-        with path.open("rb") as file:
-            content = file.read(SIZE_LIMIT + 1)
-    except OSError as error:
-        raise UsageProblem(f"can't be read: {error.strerror}", where=str(path)) from None
-    if len(content) > SIZE_LIMIT:
+def _target(file: TargetFile, flags: Overrides) -> str:
+    url = flags.target if flags.target is not None else file.members.get("target")
+    if url is None:
         raise UsageProblem(
-            f"larger than {SIZE_LIMIT:,} bytes", where=str(path), hint="is this the right file?"
+            "no target to probe",
+            where=str(file.path or ""),
+            hint="give --target URL, or `target` in the file",
         )
-    parse = strict_json.parse if path.suffix == ".json" else strict_yaml.parse
-    try:
-        return parse(content)
-    except SourceError as error:
-        raise UsageProblem(error.fault.message, where=_place(path, error.fault.position)) from None
+    return _whole(str(url), "--target" if flags.target is not None else file.place("/target"))
 
 
-def _place(path: Path | None, position: Position | None) -> str:
-    return f"{path}:{position.line}:{position.column}" if position else str(path)
-
-
-class _File:
-    """One configuration file, its shape checked, and the places in it."""
-
-    def __init__(self, path: Path | None, parsed: Parsed, environment: Environment) -> None:
-        self._path = path
-        self._positions = parsed.positions
-        self._environment = environment
-        fault = shape_fault(parsed.value, json.loads(_SCHEMA.read_text("utf-8")))
-        if fault is not None:
-            raise UsageProblem(fault.message, where=self.place(fault.pointer))
-        self.members: dict[str, JsonValue] = parsed.value if isinstance(parsed.value, dict) else {}
-
-    def place(self, pointer: str) -> str:
-        """Say where in the file a member is, or else the nearest member around it."""
-        while pointer and pointer not in self._positions:
-            pointer = pointer.rpartition("/")[0]
-        return _place(self._path, self._positions.get(pointer))
-
-    def credentials(self) -> tuple[Credential, ...]:
-        """Give the credentials: names distinct, and no token for two identities."""
-        known: list[Credential] = []
-        for number, members in enumerate(_objects(self.members.get("credentials"))):
-            pointer = f"/credentials/{number}"
-            new = Credential(
-                name=str(members["name"]),
-                token=self._token(str(members["token"]), f"{pointer}/token"),
-                tenant=str(members["tenant"]),
-                principal=str(members["principal"]),
-                session=_text(members.get("session")),
-            )
-            for other in known:
-                if other.variable == new.variable:
-                    raise UsageProblem(
-                        f"the name {new.name!r} is taken by {other.name!r}",
-                        where=self.place(f"{pointer}/name"),
-                    )
-                if other.token == new.token and _identity(other) != _identity(new):
-                    raise UsageProblem(
-                        f"{new.name!r} has the same token as {other.name!r}, but another identity",
-                        where=self.place(f"{pointer}/token"),
-                        hint="the server derives one identity from a token",
-                    )
-            known.append(new)
-        return tuple(known)
-
-    def headers(self) -> tuple[Header, ...]:
-        """Give the headers that are added to every request; values that may be secret get a variable."""
-        members = self.members.get("headers")
-        return tuple(
-            self._header(name, str(value))
-            for name, value in (members.items() if isinstance(members, dict) else ())
-        )
-
-    def _header(self, name: str, raw: str) -> Header:
-        where = self.place(child("/headers", name))
-        if name.lower() in _OWN_HEADERS:
-            raise UsageProblem(f"the header {name} is set by cctest itself", where=where)
-        value = self._environment.fill(raw, where)
-        if not re.fullmatch(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?", value):
-            raise UsageProblem(f"the value of header {name} must be printable ASCII", where=where)
-        secret = value != raw or _SECRET_NAME.search(name)
-        return Header(name, value, shell_variable("CCTEST_HEADER", name) if secret else None)
-
-    def _token(self, raw: str, pointer: str) -> str:
-        where = self.place(pointer)
-        token = self._environment.fill(raw, where)
-        if not re.fullmatch(r"[\x21-\x7e]+", token):
-            raise UsageProblem("a token must be printable ASCII without spaces", where=where)
-        if len(token) < SHORTEST_TOKEN:
-            raise UsageProblem(
-                f"a token must have at least {SHORTEST_TOKEN} characters", where=where,
-                hint="a shorter one can't be kept out of the output",
-            )  # fmt: skip
-        return token
-
-
-def _target(url: str, where: str) -> str:
+def _whole(url: str, where: str) -> str:
     parts = urlsplit(url)
     try:
         whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -194,23 +151,3 @@ def _target(url: str, where: str) -> str:
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise UsageProblem("the target URL must have no user, query or fragment", where=where)
     return url.rstrip("/").removesuffix("/v1")
-
-
-def _identity(credential: Credential) -> tuple[str, str, str | None]:
-    return credential.tenant, credential.principal, credential.session
-
-
-def _objects(value: JsonValue) -> list[dict[str, JsonValue]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _text(value: JsonValue) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _number(value: JsonValue, default: float) -> float:
-    return float(value) if isinstance(value, int | float) else default
-
-
-def _integer(value: JsonValue) -> int | None:
-    return int(value) if isinstance(value, int | float) else None

@@ -213,18 +213,17 @@ class Target:
 
     def _explain(self, error: Exception, seconds: float) -> ExchangeError:
         causes = tuple(_causes(error))
-        for kinds, kind, message in (
-            (_TLS_ERRORS, ExchangeKind.BAD_TLS, "no secure connection to {url}: {cause}"),
-            (ConnectionRefusedError, ExchangeKind.REFUSED, "{url} refuses connections"),
-            (_NAME_ERRORS, ExchangeKind.UNREACHABLE, "no address for {url}: {cause}"),
-            (_CONNECT_ERRORS, ExchangeKind.UNREACHABLE, "no connection to {url}: {cause}"),
-            (_TIMEOUTS, ExchangeKind.DEADLINE, "no complete answer within {seconds:g} s"),
-        ):
-            for cause in causes:
-                if isinstance(cause, kinds):
-                    text = message.format(url=self.url, seconds=seconds, cause=_in_words(causes))
-                    return ExchangeError(kind, text)
-        return ExchangeError(ExchangeKind.BROKEN, f"the exchange broke off: {_in_words(causes)}")
+        words = {"url": self.url, "seconds": f"{seconds:g}", "cause": _in_words(causes), "proxy": ""}
+        if self.proxy is not None:
+            words["proxy"] = f" through the proxy {self.proxy.address}"
+            if any(isinstance(cause, urllib3.exceptions.ProxyError) for cause in causes):
+                text = "the proxy {address} that {variable} names can't be used: {cause}"
+                proxy = {"address": self.proxy.address, "variable": self.proxy.variable}
+                return ExchangeError(ExchangeKind.UNREACHABLE, text.format(**words, **proxy))
+        for kinds, kind, message in _EXPLANATIONS:
+            if any(isinstance(cause, kinds) for cause in causes):
+                return ExchangeError(kind, message.format(**words))
+        return ExchangeError(ExchangeKind.BROKEN, "the exchange{proxy} broke off: {cause}".format(**words))
 
 
 _TLS_ERRORS: Final = (ssl.SSLError, ssl.CertificateError, urllib3.exceptions.SSLError)
@@ -239,6 +238,14 @@ _CONNECT_ERRORS: Final = (
     requests.exceptions.ConnectTimeout,
 )
 _TIMEOUTS: Final = (TimeoutError, urllib3.exceptions.TimeoutError, requests.exceptions.Timeout)
+_EXPLANATIONS: Final = (
+    (_TLS_ERRORS, ExchangeKind.BAD_TLS, "no secure connection to {url}: {cause}"),
+    ((ConnectionRefusedError,), ExchangeKind.REFUSED, "{url} refuses connections"),
+    (_NAME_ERRORS, ExchangeKind.UNREACHABLE, "no address for {url}: {cause}"),
+    (_CONNECT_ERRORS, ExchangeKind.UNREACHABLE, "no connection to {url}: {cause}"),
+    (_TIMEOUTS, ExchangeKind.DEADLINE, "no complete answer within {seconds} s"),
+)
+"""What an error is taken for: the first of these that is among its causes."""
 
 
 def _chunks(raw: urllib3.HTTPResponse) -> Iterator[bytes]:

@@ -68,7 +68,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _excepted(host: str, port: int, environment: Mapping[str, str]) -> bool:
-    """Whether NO_PROXY names the host: `*`, a name with its subdomains, an address or a network, with a port."""
+    """Whether NO_PROXY names the host: by `*`, a name or one above it, an address, or a network."""
     stated = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
     return any(_matches(entry.strip().lower(), host, port) for entry in stated.split(",") if entry.strip())
 

@@ -17,13 +17,15 @@ _T = TypeVar("_T")
 class Redactor:
     """Puts `${VARIABLE}` in the place of every secret.
 
-    Secrets are the tokens and those configured headers that have a variable: as they are, escaped as in JSON
-    (also with every non-ASCII character escaped), URL-encoded, and in base64.
+    Secrets are the tokens and those headers, of the configuration or of a credential, that have a variable:
+    as they are, escaped as in JSON (also with every non-ASCII character escaped), URL-encoded, and in base64.
     """
 
     def __init__(self, credentials: Iterable[Credential] = (), headers: Iterable[Header] = ()) -> None:
-        secrets = [(credential.token, credential.variable) for credential in credentials]
-        secrets += [(header.value, header.variable) for header in headers if header.variable]
+        known = tuple(credentials)
+        secrets = [(credential.token, credential.variable) for credential in known]
+        own = [header for credential in known for header in credential.headers]
+        secrets += [(header.value, header.variable) for header in (*own, *headers) if header.variable]
         self._stands_for = {
             form: "${" + variable + "}" for secret, variable in secrets for form in _forms(secret) if form
         }

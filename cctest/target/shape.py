@@ -36,6 +36,15 @@ def _fault(error: ValidationError) -> Fault:
 
 def _demand(rule: str, demanded: Any, error: ValidationError) -> str:
     match rule:
+        case "dependentRequired":
+            there = cast(Any, error.instance)
+            name, needed = next(
+                (name, other)
+                for name, others in demanded.items()
+                for other in others
+                if name in there and other not in there
+            )
+            return f"`{name}` needs `{needed}` beside it"
         case "type":
             kinds = [demanded] if isinstance(demanded, str) else demanded
             return "must be " + " or ".join(_A[kind] for kind in kinds)

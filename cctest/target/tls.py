@@ -11,8 +11,8 @@ from cctest.problem import UsageProblem
 class Tls:
     """What a secure connection rests on.
 
-    `ca_file` holds the authorities (PEM) that are trusted instead of the public ones. `client_certificate` and
-    `client_key` (PEM, unencrypted; the key may be in the certificate's file) are what the target is shown.
+    `ca_file` holds the authorities (PEM) that are trusted instead of the public ones. The target is shown
+    `client_certificate` with `client_key` (PEM, unencrypted; the key may be in the certificate's file).
     `insecure` takes any certificate: whoever is on the way can then read and change everything, tokens too.
     """
 

@@ -7,7 +7,9 @@ from jsonschema import Draft202012Validator
 from cctest.bundle import SCHEMAS
 from cctest.problem import UsageProblem
 from cctest.target.configuration import Configuration, Overrides, load_configuration
-from cctest.target.credential import Credential, Header
+from cctest.target.connection import Timeouts
+from cctest.target.credential import Authorization, Credential, Header
+from cctest.target.rate import Rate
 
 FULL = """\
 target: https://gateway.example/api/v1/
@@ -19,7 +21,10 @@ credentials:
     tenant: no
     principal: bob
 headers: {X-Org: acme, X-Api-Key: "${KEY}", X-Session-Token: literal-too}
-deadline: 12.5
+base_path: /openai/v1/
+timeouts: {connect: 2, exchange: 12.5}
+rate: {requests_per_second: 2.5, concurrency: 3}
+wait_ready: 60
 min_prompt_tokens: 1024
 """
 VARIABLES = {"ALICE": "alice-token", "KEY": "key-value", "EMPTY": ""}
@@ -60,7 +65,10 @@ def test_a_whole_file_is_read(tmp_path: Path) -> None:
             Header("X-Api-Key", "key-value", "CCTEST_HEADER_X_API_KEY"),
             Header("X-Session-Token", "literal-too", "CCTEST_HEADER_X_SESSION_TOKEN"),
         ),
-        deadline=12.5,
+        base_path="/openai/v1",
+        timeouts=Timeouts(connect=2.0, exchange=12.5),
+        rate=Rate(requests_per_second=2.5, concurrency=3),
+        wait_ready=60.0,
         min_prompt_tokens=1024,
     )
 
@@ -89,6 +97,18 @@ def test_without_a_target_there_is_nothing_to_probe(tmp_path: Path) -> None:
         ("target: http://h\ndeadline: 0", "probe.yaml:2:11: deadline: must be more than 0"),
         ("target: http://h\nmin_prompt_tokens: 0", "min_prompt_tokens: must be at least 1"),
         ("target: http://h\ndeadline: 1e9", "deadline: must be at most 3600"),
+        ("target: http://h\ntimeouts: {exchnge: 1}", "did you mean `exchange`?"),
+        ("target: http://h\ntimeouts: {exchange: 1}\ndeadline: 2", "probe.yaml:3:11: `deadline` and `timeouts.exchange`"),
+        ("target: http://h\nrate: {requests_per_second: 0}", "must be more than 0"),
+        ("target: http://h\nrate: {concurrency: 0}", "must be at least 1"),
+        ("target: http://h\nbase_path: openai", "Begins with a slash"),
+        ("target: http://h\nauthorization: {header: 'a b'}", "The header's name, such as X-Api-Key"),
+        ("target: http://h\nauthorization: {header: Host}", "the header Host is set by cctest itself"),
+        ("target: http://h\nauthorization: {header: X-Key}\nheaders: {x-key: a}", "the header x-key is set by cctest"),
+        ("target: http://h\ntls: {client_key: k.pem}", "tls: `client_key` needs `client_certificate` beside it"),
+        ("target: http://h\ntls: {insecure: 'yes'}", "insecure: must be true or false"),
+        ("target: http://h\ntls: {insecure: true, ca_file: x}", "`ca_file` would mean nothing"),
+        ("target: http://h\ntls: {ca_file: nowhere.pem}", "probe.yaml:2:16: can't be read: No such file"),
         ("- target", "probe.yaml:1:1: the document: must be an object"),
         ("target: [\n", "probe.yaml:2:1: "),
         ("target: a\ntarget: b", "probe.yaml:2:1: "),
@@ -171,3 +191,65 @@ def test_unreadable_files_are_usage_problems(tmp_path: Path) -> None:
 
 def test_the_schema_is_a_schema() -> None:
     Draft202012Validator.check_schema(json.loads((SCHEMAS / "configuration.schema.json").read_text()))
+
+
+def test_the_older_name_of_the_deadline_still_works(tmp_path: Path) -> None:
+    assert load(tmp_path, "target: http://h\ndeadline: 7").timeouts == Timeouts(exchange=7.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "authorization"),
+    [
+        ("{}", Authorization("Authorization", "Bearer")),
+        ("{header: X-Api-Key}", Authorization("X-Api-Key", None)),
+        ("{scheme: Token}", Authorization("Authorization", "Token")),
+        ("{scheme: null}", Authorization("Authorization", None)),
+        ("{header: authorization}", Authorization("authorization", "Bearer")),
+        ("{header: X-Auth, scheme: Key}", Authorization("X-Auth", "Key")),
+    ],
+)
+def test_a_token_travels_as_the_file_says(tmp_path: Path, text: str, authorization: Authorization) -> None:
+    assert load(tmp_path, f"target: http://h\nauthorization: {text}").authorization == authorization
+
+
+def test_a_credential_has_headers_of_its_own(tmp_path: Path) -> None:
+    known = load(
+        tmp_path, with_credentials(credential(headers={"X-Project": "red", "X-Project-Key": "${KEY}"}))
+    )
+    assert known.credentials[0].headers == (
+        Header("X-Project", "red", None),
+        Header("X-Project-Key", "key-value", "CCTEST_HEADER_OF_ALICE_X_PROJECT_KEY"),
+    )
+
+
+def test_one_token_with_different_headers_may_have_two_identities(tmp_path: Path) -> None:
+    first = credential(headers={"X-Project": "red"})
+    second = credential(name="bob", tenant="other", headers={"X-Project": "blue"})
+    assert len(load(tmp_path, with_credentials(first, second)).credentials) == 2
+    second["headers"] = {"x-project": "red"}
+    assert "the same token as 'alice'" in problem(tmp_path, with_credentials(first, second))
+
+
+def test_every_secret_of_a_configuration_is_redacted(tmp_path: Path) -> None:
+    text = with_credentials(credential(headers={"X-Project-Key": "project-secret"}))
+    path = tmp_path / "probe.json"
+    path.write_text(text)
+    proxy = {"http_proxy": "http://user:proxy%40secret@proxy.example:3128"}
+    known = load_configuration(path, environment=proxy)
+    told = known.redactor().text("long-enough project-secret proxy@secret proxy%40secret")
+    assert told == (
+        "${CCTEST_TOKEN_ALICE} ${CCTEST_HEADER_OF_ALICE_X_PROJECT_KEY} "
+        "${CCTEST_PROXY_PASSWORD} ${CCTEST_PROXY_PASSWORD}"
+    )
+    assert "secret" not in repr(known)
+    assert known.notes() == (
+        "every request went through the proxy http://proxy.example:3128, which http_proxy names",
+    )
+
+
+def test_insecurity_is_noted_where_it_means_anything() -> None:
+    def notes(url: str) -> tuple[str, ...]:
+        return load_configuration(None, Overrides(target=url, insecure=True), {}).notes()
+
+    assert notes("http://h") == ()
+    assert "INSECURE" in notes("https://h")[0]

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from local_server import Behaviour, LocalServer, Visit, local_server
 
-from cctest.target.credential import Credential, Header
-from cctest.target.curl import curl_command
+from cctest.target.credential import Authorization, Credential, Header
+from cctest.target.curl import curl_command, reproduce
 from cctest.target.exchange import Request, Target
 
 Serve = Callable[[Behaviour], LocalServer]
@@ -83,3 +83,34 @@ def test_text_that_cannot_be_read_safely_is_escaped() -> None:
     command = curl_command(Request("POST", "/", (), "\u202ex".encode()), "http://host")
     assert "\u202e" not in command
     assert "\\342\\200\\256x" in command
+
+
+def test_a_target_of_another_make_is_asked_in_the_same_way(serve: Serve) -> None:
+    own = (
+        Header("X-Project", "red"),
+        Header("X-Project-Key", "project-secret", "CCTEST_HEADER_OF_ALICE_1_KEY"),
+    )
+    server = serve(answer)
+    target = Target(
+        server.url,
+        base_path="/openai/v1beta",
+        headers=(*HEADERS[:1], Header("x-project", "everybody's")),
+        authorization=Authorization("X-Api-Key", None),
+    )
+    request = Request(
+        "POST", "/v1/chat/completions", (JSON,), b"{}", Credential("alice-1", "$token", "t", "p", None, own)
+    )
+    with target:
+        target.send(request)
+    command = reproduce(request, target)
+    variables = VARIABLES | {
+        "CCTEST_TOKEN_ALICE_1": "$token",
+        "CCTEST_HEADER_OF_ALICE_1_KEY": "project-secret",
+    }
+    subprocess.run(["sh"], input=command.encode(), env=variables, check=True, capture_output=True, timeout=30)
+    by_client, by_curl = (sorted(head.split(b"\r\n")) for head, _ in server.requests)
+    assert by_client == by_curl
+    assert b"POST /openai/v1beta/chat/completions HTTP/1.1" in by_client
+    assert {b"X-Api-Key: $token", b"X-Project: red", b"X-Project-Key: project-secret"} <= set(by_client)
+    assert not any(line.lower().startswith(b"authorization") for line in by_client)
+    assert "secret" not in command

@@ -277,3 +277,17 @@ def test_connections_are_kept_and_each_thread_has_its_own(serve: Serve) -> None:
             thread.join()
     assert len(server.requests) == 20
     assert server.connections == 4
+
+
+@pytest.mark.parametrize(
+    ("base_path", "path", "address"),
+    [
+        ("/v1", "/v1/models", "http://h/api/v1/models"),
+        ("/openai/v1", "/v1/models", "http://h/api/openai/v1/models"),
+        ("", "/v1/models", "http://h/api/models"),
+        ("/v2/", "/v1/models", "http://h/api/v2/models"),
+        ("/v2", "/v1beta/models", "http://h/api/v1beta/models"),
+    ],
+)
+def test_the_base_path_stands_in_the_place_of_v1(base_path: str, path: str, address: str) -> None:
+    assert Target("http://h/api/", base_path=base_path).address(path) == address
