@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from cctest.child import running
-from cctest.problem import UsageProblem
+from cctest.problem import TargetProblem, UsageProblem
 from cctest.target.credential import Credential
+from cctest.target.exchange import ExchangeError, Request, Target
 
 MODEL: Final = "embedded"
 
@@ -37,10 +38,11 @@ def make_credentials() -> tuple[Credential, ...]:
 
 
 @contextmanager
-def running_gateway(credentials: Sequence[Credential]) -> Iterator[str]:
+def running_gateway(credentials: Sequence[Credential], engine: str | None = None) -> Iterator[str]:
     """Run the reference gateway on a free port of the loopback interface and give its URL.
 
-    Raises UsageProblem if the gateway isn't installed or doesn't start.
+    It runs on its embedded engine, or in front of the one at the URL `engine`. Raises UsageProblem if the
+    gateway isn't installed or doesn't start.
     """
     if importlib.util.find_spec("reference_gateway") is None or importlib.util.find_spec("starlette") is None:
         raise UsageProblem("the reference gateway isn't installed", hint="pip install 'cctest[gateway]'")
@@ -48,11 +50,25 @@ def running_gateway(credentials: Sequence[Credential]) -> Iterator[str]:
         known = Path(folder, "credentials.yaml")
         known.touch(mode=0o600)
         known.write_text(json.dumps({"credentials": [_entry(credential) for credential in credentials]}))
-        arguments = ["reference_gateway", "serve", "--backend", "embedded"]
+        arguments = ["reference_gateway", "serve", "--backend", "embedded" if engine is None else "vllm"]
+        arguments += [] if engine is None else ["--engine-url", engine]
         arguments += ["--host", "127.0.0.1", "--port", "0", "--on-unenforceable", "bypass"]
         arguments += ["--credentials", str(known), "--stop-with-stdin"]
         with running(arguments, "the reference gateway") as url:
             yield url
+
+
+def only_model(engine: str) -> str:
+    """Ask the engine at this URL for the name of the model that it serves; the first one of several.
+
+    Raises TargetProblem if there is no answer.
+    """
+    try:
+        with Target(engine.removesuffix("/v1")) as target:
+            response = target.send(Request("GET", "/v1/models"))
+        return str(json.loads(response.body)["data"][0]["id"])
+    except (ExchangeError, ValueError, LookupError, TypeError) as error:
+        raise TargetProblem(f"the engine at {engine} lists no models: {error}") from None
 
 
 def _entry(credential: Credential) -> dict[str, str]:

@@ -77,13 +77,33 @@ def wider_than(scope: str) -> str:
 class FragmentSpec:
     """One fragment to send: a named text, optionally governed by a named intent.
 
-    Without `place` a fragment goes where the cell's `place` axis says.
+    Without `place` a fragment goes where the cell's `place` axis says. `members` are added to it.
     """
 
     text: str
     intent: str | None = None
     place: Place | None = None
     attach: Attach = Attach.FRAGMENT
+    members: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+class Change(StrEnum):
+    """How a text differs from the one that it is made of."""
+
+    OTHER_WORDS = "other-words"
+    """In its first words only."""
+    UPPER_CASE = "upper-case"
+    NUMBERED_17 = "numbered-17"
+    """A number stands before every eighth word."""
+    NUMBERED_42 = "numbered-42"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A text that is made of another one."""
+
+    of: str
+    change: Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +116,11 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One request. `body` members and `headers` are added to it; `raw` replaces the body altogether."""
+    """One request. `body` members and `headers` are added to it; `raw` replaces the body altogether.
+
+    `misbehaviour` is what the attached engine does to it (see `cctest.instrument.misbehaviour`). With
+    `give_up` the caller goes away after so many seconds.
+    """
 
     id: str
     by: Role
@@ -105,6 +129,8 @@ class Step:
     body: Mapping[str, JsonValue] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: str | None = None
+    misbehaviour: Mapping[str, JsonValue] | None = None
+    give_up: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +168,8 @@ class Case:
 
     `texts` gives the length of each text in units (a unit is what a cache can be relied on to hold:
     see `cctest.probe.prompt`). `needs` lists the capabilities without which the target need not show reuse,
-    for example `share_max=tenant`. `filler` names the intent of filler fragments. `axes` lists the values of
+    for example `share_max=tenant`. `filler` names the intent of filler fragments. `variants` are
+    texts made of others. `axes` lists the values of
     each axis (see `cctest.probe.cells`). `group` is the name of the case's file, without ending.
     """
 
@@ -156,6 +183,8 @@ class Case:
     readings: tuple[ReadingSpec, ...] = ()
     needs: tuple[str, ...] = ()
     filler: str | None = None
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+    two_ended: bool = False
     axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     appendix: int | None = None
     group: str = ""

@@ -38,9 +38,9 @@ class Courier:
             error = ExchangeError(ExchangeKind.UNREACHABLE, message)
             return Observation(step, built, request, error=error)
         try:
-            response = self.target.send(request)
+            response = self.target.send(request, deadline=step.give_up)
         except ExchangeError as error:
-            self._note(broken=True)
+            self._note(broken=step.give_up is None and step.misbehaviour is None)
             return Observation(step, built, request, error=error)
         self._note(broken=False)
         return Observation(step, built, request, response, read_chat(response, streamed=streamed))

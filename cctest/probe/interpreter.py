@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,11 +16,11 @@ from cctest.probe.judgement import Advertised, Judgement, World, missing_capabil
 from cctest.probe.ledger import Ledger
 from cctest.probe.observation import Observation
 from cctest.probe.predicates import PREDICATES
-from cctest.probe.prompt import UNIT_WORDS, Setting, build, substitute
+from cctest.probe.prompt import UNIT_WORDS, BuiltRequest, Setting, build, substitute, words
 from cctest.probe.readings import take
 from cctest.probe.settlement import ATTEMPTS, Hope, conclude, settle
 from cctest.target.credential import Credential
-from cctest.target.curl import curl_command
+from cctest.target.curl import reproduce
 from cctest.target.exchange import Request
 from cctest.verdict import Check, Reading, Result
 
@@ -30,6 +31,9 @@ _CLOCK_STEP: Final = 0.05
 
 _PAUSES: Final = (0.0, 0.4, 1.6)
 """Seconds between steps by attempt: some caches show an entry only a while after it was made."""
+
+_AFTERMATH: Final = 1.0
+"""Seconds in which a cancellation has to reach the engine."""
 
 _TURNED_AWAY: Final = 6
 """How often a request that was answered with 429 is sent again."""
@@ -47,7 +51,10 @@ class CellResult:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What all cells of a run share. `nonce` makes this run's texts differ from those of every other run."""
+    """What all cells of a run share. `nonce` makes this run's texts differ from those of every other run.
+
+    `settling` is the seconds that the target takes until what it retained can be read.
+    """
 
     courier: Courier
     callers: Mapping[Role, Credential]
@@ -57,6 +64,7 @@ class Stage:
     unit_words: int = UNIT_WORDS
     hope: Hope = field(default_factory=Hope)
     ledger: Ledger | None = None
+    settling: float = 0.0
 
 
 def run_cell(cell: Cell, stage: Stage) -> Generator[float, None, CellResult]:
@@ -113,7 +121,7 @@ def _attempt(cell: Cell, stage: Stage, number: int) -> Generator[float, None, _A
         unit_words=stage.unit_words,
     )
     timed = any(step.after for step in cell.case.steps)
-    pause = 0.0 if timed else _PAUSES[number]
+    pause = 0.0 if timed else max(stage.settling, _PAUSES[number])
     observations: dict[str, Observation] = {}
     read = stage.ledger.latest if stage.ledger else 0
     for step in cell.case.steps:
@@ -124,7 +132,7 @@ def _attempt(cell: Cell, stage: Stage, number: int) -> Generator[float, None, _A
         elif pause and observations:
             yield time.monotonic() + pause
         seen = yield from _perform(step, setting, stage, observations)
-        if stage.ledger is not None and seen.error is None:
+        if stage.ledger is not None and (seen.error is None or _provoked(seen)):
             seen = replace(seen, records=stage.ledger.entries(setting, seen.built, read))
             read = max((entry.number for entry in seen.records or ()), default=read)
         observations[step.id] = seen
@@ -148,17 +156,40 @@ def _perform(
     headers += [(name, str(substitute(value, setting))) for name, value in step.headers.items()]
     credential = _credential(role_in(setting.cell, step.by), setting)
     request = Request("POST", CHAT_PATH, tuple(headers), built.body, credential)
-    broken = next((seen.error for seen in earlier.values() if seen.error), None)
+    broken = next((seen.error for seen in earlier.values() if seen.error and not _provoked(seen)), None)
     if broken is not None:
         return Observation(step, built, request, error=broken)
-    seen = stage.courier.deliver(step, built, request, streamed=setting.streamed)
-    for _ in range(_TURNED_AWAY):
-        delay = asked_to_wait(seen.response)
-        if delay is None:
-            break
-        yield time.monotonic() + delay
+    with _misbehaving(step, setting, built, stage):
         seen = stage.courier.deliver(step, built, request, streamed=setting.streamed)
+        for _ in range(_TURNED_AWAY):
+            delay = asked_to_wait(seen.response)
+            if delay is None or step.misbehaviour is not None:
+                break
+            yield time.monotonic() + delay
+            seen = stage.courier.deliver(step, built, request, streamed=setting.streamed)
+    if step.give_up is not None:
+        yield time.monotonic() + _AFTERMATH
     return seen
+
+
+def _provoked(seen: Observation) -> bool:
+    """Whether the case itself made this exchange break off."""
+    return seen.step.give_up is not None or seen.step.misbehaviour is not None
+
+
+@contextmanager
+def _misbehaving(step: Step, setting: Setting, built: BuiltRequest, stage: Stage) -> Iterator[None]:
+    """Have the attached engine misbehave for this cell's requests, and for no others."""
+    if step.misbehaviour is None or stage.ledger is None:
+        yield
+        return
+    engine = stage.ledger.engine
+    marker = words(setting.nonce, built.fragments[0].text, 6)
+    engine.misbehave([{"match": marker, "times": None, "do": dict(step.misbehaviour)}])
+    try:
+        yield
+    finally:
+        engine.behave(marker)
 
 
 def _credential(role: Role, setting: Setting) -> Credential | None:
@@ -211,6 +242,6 @@ def _commands(index: int, attempts: Sequence[_Attempt], stage: Stage) -> tuple[s
     target = stage.courier.target
     return tuple(
         (f"sleep {seen.step.after.seconds:g} && " if seen.step.after else "")
-        + curl_command(seen.request, target.url, target.headers)
+        + reproduce(seen.request, target)
         for seen in world.observations.values()
     )

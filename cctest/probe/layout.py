@@ -39,13 +39,15 @@ def arrange(case: Case, cell: Mapping[str, str], step: Step) -> tuple[Slot, ...]
     question = Slot(last, last.place or Place.USER, "user")
     if "position" in cell and len(others) == 1:
         return (*_among_filler(case, cell, others[0], usual), question)
-    placed = [(spec, spec.place or usual) for spec in others]
-    roles = _alternating(sum(place is Place.MESSAGES for _, place in placed))
-    slots = [
-        Slot(spec, place, next(roles) if place is Place.MESSAGES else role_of(place))
-        for spec, place in placed
-    ]
+    roles = _turns()
+    slots = [_slot(spec, spec.place or usual, roles) for spec in others]
+    if slots and slots[-1].role == "user" and question.role == "user":
+        slots.append(Slot(FragmentSpec(f"{FILLER}-0"), Place.ASSISTANT, "assistant"))
     return (*slots, question)
+
+
+def _slot(spec: FragmentSpec, place: Place, roles: Iterator[str]) -> Slot:
+    return Slot(spec, place, next(roles) if place is Place.MESSAGES else role_of(place))
 
 
 def role_of(place: Place) -> str:
@@ -60,11 +62,10 @@ def role_of(place: Place) -> str:
     return str(place)
 
 
-def _alternating(count: int) -> Iterator[str]:
-    """Roles for `count` messages before a closing user message: a system message first if one is over."""
-    if count % 2:
-        yield "system"
-    for _ in range(count // 2):
+def _turns() -> Iterator[str]:
+    """Roles of messages in order; none depends on how many follow, so that steps share beginnings."""
+    yield "system"
+    while True:
         yield "user"
         yield "assistant"
 

@@ -59,4 +59,5 @@ class Ledger:
 
 def _markers(setting: Setting, built: BuiltRequest) -> Iterable[str]:
     """Beginnings of the request's texts, long enough to be nobody else's."""
-    return {words(setting.nonce, fragment.text, 6) for fragment in built.fragments}
+    names = {fragment.text for fragment in built.fragments} or set(setting.case.texts)
+    return {words(setting.nonce, name, 6) for name in names}

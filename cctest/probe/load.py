@@ -10,15 +10,19 @@ from cctest.contract.source import JsonValue
 from cctest.probe.case import (
     Attach,
     Case,
+    Change,
     Expectation,
     FragmentSpec,
     Place,
     ReadingSpec,
     Role,
     Step,
+    Variant,
     Wait,
 )
+from cctest.probe.documents import document_cases
 from cctest.problem import UsageProblem
+from cctest.vectors.load import bundled_vectors
 
 DEFAULT_AXES: Mapping[str, tuple[str, ...]] = {
     "stream": ("plain", "streamed"),
@@ -28,18 +32,21 @@ DEFAULT_AXES: Mapping[str, tuple[str, ...]] = {
 _RESERVED = frozenset({"check", "step", "control", "rules", "level"})
 
 
-def load_cases(folder: Path = bundle.BEHAVIOUR) -> tuple[Case, ...]:
+def load_cases(folder: Path | None = None) -> tuple[Case, ...]:
     """Read every case of a folder, in the order of file names and then of the files.
 
-    Raises UsageProblem for a file that can't be read or is not of the shape of `behaviour.schema.json`.
+    Without a folder: the bundled cases, and those made of the bundled vectors. Raises UsageProblem for a
+    file that can't be read or is not of the shape of `behaviour.schema.json`.
     """
     cases: list[Case] = []
-    for path in sorted(folder.glob("*.yaml")):
+    for path in sorted((folder or bundle.BEHAVIOUR).glob("*.yaml")):
         cases += _read_file(path)
+    if folder is None:
+        cases += document_cases(bundled_vectors())
     seen: set[str] = set()
     for case in cases:
         if case.id in seen:
-            raise UsageProblem(f"two cases are called {case.id}", where=str(folder))
+            raise UsageProblem(f"two cases are called {case.id}", where=str(folder or bundle.BEHAVIOUR))
         seen.add(case.id)
     return tuple(cases)
 
@@ -88,6 +95,11 @@ def _case(item: Mapping[str, Any]) -> Case:
         readings=tuple(_reading(reading) for reading in item.get("readings", ())),
         needs=tuple(item.get("needs", ())),
         filler=item.get("filler"),
+        variants={
+            name: Variant(variant["of"], Change(variant["change"]))
+            for name, variant in item.get("variants", {}).items()
+        },
+        two_ended=item.get("engine", False),
         axes={axis: tuple(values) for axis, values in axes.items()},
         appendix=item.get("appendix"),
     )
@@ -103,6 +115,8 @@ def _step(item: Mapping[str, Any]) -> Step:
         body=item.get("body", {}),
         headers=item.get("headers", {}),
         raw=item.get("raw"),
+        misbehaviour=item.get("engine"),
+        give_up=item.get("give_up"),
     )
 
 
@@ -112,6 +126,7 @@ def _fragment(item: Mapping[str, Any]) -> FragmentSpec:
         intent=item.get("intent"),
         place=Place(item["place"]) if "place" in item else None,
         attach=Attach(item.get("attach", "fragment")),
+        members=item.get("with", {}),
     )
 
 

@@ -124,5 +124,5 @@ def _send(target: Target, request: Request) -> Response:
 
 _HINTS: Final[Mapping[str, Any]] = {
     "refused": "is it running, and is the port right?",
-    "deadline": "a slow target can be given more time with `deadline` in the configuration",
+    "deadline": "a slow target can be given more time with `timeouts.exchange` in the target file",
 }

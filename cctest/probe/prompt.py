@@ -13,7 +13,7 @@ from typing import Final
 
 from cctest.contract.capabilities import Capabilities
 from cctest.contract.source import JsonValue
-from cctest.probe.case import Attach, Case, Place, Role, Step, wider_than
+from cctest.probe.case import Attach, Case, Change, Place, Role, Step, wider_than
 from cctest.probe.layout import FILLER, Slot, arrange
 from cctest.target.credential import Credential
 
@@ -22,6 +22,9 @@ UNIT_WORDS: Final = 160
 
 FILLER_WORDS: Final = 8
 """Words in a filler text."""
+
+_OTHER_WORDS: Final = 6
+"""Words at the beginning in which similar texts differ."""
 
 ANSWER_TOKENS: Final = 8
 """`max_tokens` of every request: the answer is never what is judged."""
@@ -74,6 +77,26 @@ def words(nonce: str, name: str, count: int) -> str:
     noise = hashlib.shake_256(f"{nonce}\0{name}".encode()).digest(count * 3)
     syllables = [_CONSONANTS[byte >> 4] + _VOWELS[(byte & 15) % 5] for byte in noise]
     return " ".join("".join(syllables[i : i + 3]) for i in range(0, len(syllables), 3))
+
+
+def text_of(name: str, setting: Setting) -> str:
+    """Return a text of the cell."""
+    variant = setting.case.variants.get(name)
+    if variant is None:
+        return words(setting.nonce, name, _length(name, setting))
+    model = text_of(variant.of, setting)
+    match variant.change:
+        case Change.OTHER_WORDS:
+            rest = model.split(" ", _OTHER_WORDS)[-1]
+            return f"{words(setting.nonce, name, _OTHER_WORDS)} {rest}"
+        case Change.UPPER_CASE:
+            return model.upper()
+        case Change.NUMBERED_17 | Change.NUMBERED_42:
+            number = variant.change.rpartition("-")[2]
+            parts = model.split(" ")
+            return " ".join(
+                f"{number} {word}" if index % 8 == 0 else word for index, word in enumerate(parts)
+            )
 
 
 def build(setting: Setting, step: Step) -> BuiltRequest:
@@ -139,7 +162,7 @@ def _resolve(kind: str, argument: str, setting: Setting) -> str:
         case "wider":
             return wider_than(setting.cell["scope"])
         case "text":
-            return words(setting.nonce, argument, _length(argument, setting))
+            return text_of(argument, setting)
         case "tenant" | "principal" | "session":
             return str(getattr(setting.callers[Role(argument)], kind) or "")
     raise ValueError(f"unknown placeholder ${{{kind}:{argument}}} in case {setting.case.id}")
@@ -155,7 +178,9 @@ def _length(text: str, setting: Setting) -> int:
 
 def _fragment(slot: Slot, setting: Setting, raw_intents: list[str]) -> tuple[JsonValue, BuiltFragment]:
     spec = slot.spec
-    fragment, inner = _content(slot, words(setting.nonce, spec.text, _length(spec.text, setting)), setting)
+    fragment, inner = _content(slot, text_of(spec.text, setting), setting)
+    for name, value in spec.members.items():
+        fragment[name] = substitute(value, setting)
     size = len(json.dumps(fragment, ensure_ascii=False).encode())
     if spec.intent is None:
         return fragment, BuiltFragment(spec.text, slot.place, size, governed=False)

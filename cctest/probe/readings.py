@@ -9,13 +9,15 @@ from cctest.probe.observation import Observation, entry_of, governed_candidates
 from cctest.probe.witness import WITNESSES, Reuse
 from cctest.verdict import Reading
 
+OTHERWISE: Final = "*"
+"""The option for every observation that has none of its own."""
+
 
 def take(spec: ReadingSpec, world: World, check: str) -> Reading | None:
     """Return the reading that the target takes, or None if the cell doesn't show it."""
     observed = _OBSERVERS[spec.observe](spec, world)
-    if observed is None:
-        return None
-    return Reading(spec.id, spec.options.get(observed, observed), check, world.setting.cell)
+    taken = spec.options.get(observed, spec.options.get(OTHERWISE)) if observed is not None else None
+    return None if taken is None else Reading(spec.id, taken, check, world.setting.cell)
 
 
 def _reuse(spec: ReadingSpec, world: World) -> str | None:
@@ -83,13 +85,32 @@ def _place(spec: ReadingSpec, world: World) -> str | None:
     return chat.status_place if chat and chat.ok else None
 
 
+def _forwarded(spec: ReadingSpec, world: World) -> str | None:
+    """Whether a member of the body reached the engine."""
+    records = world.observations[spec.step].records
+    return None if not records else str(spec.arguments["member"] in records[-1].members()).lower()
+
+
+def _partition(spec: ReadingSpec, world: World) -> str | None:
+    """How the partitions of two requests compare, by the engine's record."""
+    first, second = world.observations[spec.step].records, world.observations[str(spec.control)].records
+    if not first or not second:
+        return None
+    salts = [record.cache_salt for record in (first[-1], second[-1])]
+    if not all(isinstance(salt, str) for salt in salts):
+        return "absent"
+    return "same" if salts[0] == salts[1] else "different"
+
+
 _OBSERVERS: Final[Mapping[str, Callable[[ReadingSpec, World], str | None]]] = {
     "answer": _answer,
     "code": _code,
     "entries": _entries,
+    "forwarded": _forwarded,
     "hint": _hint,
     "http": _http,
     "member": _member,
+    "partition": _partition,
     "place": _place,
     "reuse": _reuse,
 }

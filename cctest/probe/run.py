@@ -2,27 +2,32 @@
 
 import random
 import secrets
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Final
 
+from cctest.instrument.client import Engine
 from cctest.probe.callers import cast
 from cctest.probe.case import Case, Role
 from cctest.probe.cells import Cell, cells_of
 from cctest.probe.courier import Courier
-from cctest.probe.interpreter import Stage, run_cell
+from cctest.probe.interpreter import CellResult, Stage, run_cell
+from cctest.probe.ledger import Ledger
 from cctest.probe.preflight import Survey, survey
 from cctest.probe.prompt import UNIT_WORDS
 from cctest.probe.schedule import run_overlapped
+from cctest.probe.settling import settling_seconds
+from cctest.probe.timing import timing_check
 from cctest.problem import Problem, UsageProblem
 from cctest.report.model import Report
 from cctest.target.configuration import Configuration
 from cctest.target.credential import Credential
 from cctest.target.exchange import Target
 from cctest.target.redaction import Redactor
-from cctest.verdict import Check, Exit, Outcome, Reading, Verdict, decide
+from cctest.verdict import Check, Evidence, Exit, Outcome, Reading, Result, Source, Verdict, decide
 
 DEFAULT_JOBS: Final = 4
 """Exchanges that may be under way at the same time."""
@@ -34,6 +39,8 @@ class ProbePlan:
 
     `seed` fixes the order of the cells and, with the run's random identifier, every text. `full` runs the
     whole product of each case's axes; `only` narrows it to the cells for which it is true.
+    `timing` is the number of timing trials. `engine` is the URL of the instrumented engine behind the target,
+    if there is one.
     """
 
     configuration: Configuration
@@ -43,6 +50,8 @@ class ProbePlan:
     jobs: int = DEFAULT_JOBS
     full: bool = False
     only: Callable[[Cell], bool] | None = None
+    engine: str | None = None
+    timing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,7 @@ def run_probe(plan: ProbePlan, progress: Callable[[Progress], None]) -> Report:
     reached; neither message holds a credential.
     """
     configuration = plan.configuration
-    redactor = Redactor(configuration.credentials, configuration.headers)
+    redactor = configuration.redactor()
     callers = cast(configuration.credentials)
     if Role.SELF not in callers:
         raise UsageProblem(
@@ -71,7 +80,7 @@ def run_probe(plan: ProbePlan, progress: Callable[[Progress], None]) -> Report:
     started, clock = datetime.now(UTC), monotonic()
     run_id = secrets.token_hex(8)
     nonce = f"{plan.seed}-{run_id}"
-    with _target(configuration) as target:
+    with configuration.connect() as target, _ledger(plan.engine) as ledger:
         found = _survey(target, callers[Role.SELF], configuration.model, nonce, redactor)
         stage = Stage(
             courier=Courier(target),
@@ -80,8 +89,9 @@ def run_probe(plan: ProbePlan, progress: Callable[[Progress], None]) -> Report:
             model=configuration.model,
             nonce=nonce,
             unit_words=max(UNIT_WORDS, configuration.min_prompt_tokens or 0),
+            ledger=ledger,
         )
-        checks, readings = _play(plan, stage, found, progress)
+        checks, readings = _play(plan, _settled(stage, found), found, progress)
     verdict = _verdict(checks, found, stage)
     report = Report(
         command="probe",
@@ -93,13 +103,42 @@ def run_probe(plan: ProbePlan, progress: Callable[[Progress], None]) -> Report:
         verdict=verdict,
         readings=_distinct((*found.readings, *readings)),
         checks=tuple(sorted(checks, key=_by_case(plan.cases))),
-        notes=(*found.notes, *_selection(plan)),
+        notes=(
+            *configuration.notes(),
+            *found.notes,
+            *_selection(plan),
+            *_unattached(plan),
+            *_one_boundary(found),
+        ),
     )
     return redactor.structure(report)
 
 
-def _target(configuration: Configuration) -> Target:
-    return Target(configuration.target, deadline=configuration.deadline, headers=configuration.headers)
+@contextmanager
+def _ledger(url: str | None) -> Iterator[Ledger | None]:
+    if url is None:
+        yield None
+        return
+    with Engine(url) as engine:
+        yield Ledger(engine)
+
+
+def _one_boundary(found: Survey) -> tuple[str, ...]:
+    """Say what the lack of per-fragment boundaries costs the caller (CAP-6); it is no fault."""
+    capabilities = found.advertised.capabilities
+    if capabilities is None or capabilities.per_fragment_share:
+        return ()
+    cost = "one boundary, the narrowest, is applied to each whole request (CAP-6)"
+    return (f"{cost}: a public prefix in front of a tenant's text is recomputed by every tenant",)
+
+
+def _unattached(plan: ProbePlan) -> tuple[str, ...]:
+    two_ended = sum(case.two_ended for case in plan.cases)
+    if plan.engine is not None or not two_ended:
+        return ()
+    return (
+        f"{two_ended} cases were left out: they need an instrumented engine behind the target (--engine)",
+    )
 
 
 def _survey(target: Target, credential: Credential, model: str, nonce: str, redactor: Redactor) -> Survey:
@@ -111,22 +150,50 @@ def _survey(target: Target, credential: Credential, model: str, nonce: str, reda
         raise type(problem)(message, where=where, hint=hint) from None
 
 
+def _settled(stage: Stage, found: Survey) -> Stage:
+    """Take in how long the target takes to settle, and whether controls are worth trying again."""
+    seconds = settling_seconds(stage) if found.obstacle is None else None
+    stage.hope.note(reused=seconds is not None)
+    return replace(stage, settling=seconds or 0.0)
+
+
 def _play(
     plan: ProbePlan, stage: Stage, found: Survey, progress: Callable[[Progress], None]
 ) -> tuple[list[Check], list[Reading]]:
     if found.obstacle is not None:
         return [], []
     only = plan.only
-    cells = [cell for cell in cells_of(plan.cases, full=plan.full) if only is None or only(cell)]
+    cases = [case for case in plan.cases if stage.ledger is not None or not case.two_ended]
+    cells = [cell for cell in cells_of(cases, full=plan.full) if only is None or only(cell)]
     random.Random(plan.seed).shuffle(cells)  # noqa: S311 - an order, no secret
     progress(Progress(len(cells)))
-    checks: list[Check] = []
-    readings: list[Reading] = []
+    results: list[CellResult] = []
     for result in run_overlapped([run_cell(cell, stage) for cell in cells], plan.jobs):
-        checks += result.checks
-        readings += result.readings
+        results.append(result)
         progress(Progress(len(cells), result.checks))
-    return checks, readings
+    never_reuses = _never_reuses(stage.ledger)
+    if plan.timing:
+        results.append(CellResult((timing_check(stage, plan.timing),)))
+    checks = [check for result in results for check in _vacuously(result, never_reuses=never_reuses)]
+    return checks, [reading for result in results for reading in result.readings]
+
+
+def _never_reuses(ledger: Ledger | None) -> bool:
+    """Whether the engine's own record shows that nothing was reused in the whole run."""
+    return ledger is not None and ledger.computed > 0 and not ledger.ever_reused
+
+
+def _vacuously(result: CellResult, *, never_reuses: bool) -> Iterator[Check]:
+    """Let checks that only lacked their control pass, vacuously, for a target that never reuses anything."""
+    for index, check in enumerate(result.checks):
+        if never_reuses and index in result.uncontrolled:
+            message = "the engine's record shows that nothing is ever reused, so this holds vacuously"
+            evidence = (*check.evidence, Evidence(Source.ENGINE, "no request of the run reused anything"))
+            yield replace(
+                check, result=Result.PASS, message=message, evidence=evidence, vacuous=True, reproduce=()
+            )
+        else:
+            yield check
 
 
 def _verdict(checks: Sequence[Check], found: Survey, stage: Stage) -> Verdict:
@@ -148,7 +215,11 @@ def _selection(plan: ProbePlan) -> tuple[str, ...]:
 
 def _by_case(cases: Sequence[Case]) -> Callable[[Check], tuple[int, str, tuple[tuple[str, str], ...]]]:
     order = {case.id: index for index, case in enumerate(cases)}
-    return lambda check: (order[check.id.split("#")[0]], check.id, tuple(check.cell.items()))
+    return lambda check: (
+        order.get(check.id.split("#")[0], len(order)),
+        check.id,
+        tuple(check.cell.items()),
+    )
 
 
 def _distinct(readings: Sequence[Reading]) -> tuple[Reading, ...]:

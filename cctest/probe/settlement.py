@@ -4,9 +4,8 @@ Usage counts and status are noisy: caches evict, replicas differ, a busy machine
 what they show once is tried again with fresh texts, and what they show twice is believed.
 """
 
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from cctest.probe.judgement import Judgement
@@ -14,9 +13,6 @@ from cctest.verdict import Result
 
 ATTEMPTS: Final = 3
 """Most attempts at one cell."""
-
-_CELLS_WITHOUT_REUSE: Final = 12
-"""Cells without any reuse, in a run that has seen none yet, after which controls are not tried again."""
 
 
 def settle(judgements: Sequence[Judgement]) -> Judgement | None:
@@ -57,19 +53,10 @@ def _once(failure: Judgement, latest: Judgement) -> Judgement:
 
 @dataclass(slots=True)
 class Hope:
-    """Whether it is worth trying controls again: not for a target that has never reused anything."""
+    """Whether it is worth trying controls again: only for a target that has been seen to reuse anything."""
 
-    cold_cells: int = 0
-    warm: bool = False
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    left: bool = False
 
     def note(self, *, reused: bool) -> None:
         """Take in whether one attempt at a cell showed any reuse."""
-        with self._lock:
-            self.warm = self.warm or reused
-            self.cold_cells += not reused
-
-    @property
-    def left(self) -> bool:
-        """Whether another attempt may show what the last one didn't."""
-        return self.warm or self.cold_cells < _CELLS_WITHOUT_REUSE
+        self.left = self.left or reused

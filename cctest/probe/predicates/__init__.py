@@ -4,21 +4,63 @@ from collections.abc import Mapping
 from typing import Final
 
 from cctest.probe.judgement import Predicate
-from cctest.probe.predicates.answer import answered, refused, refused_or_fallback
-from cctest.probe.predicates.capability import capabilities_exposed, capabilities_shape
-from cctest.probe.predicates.reuse import not_reused, reused
-from cctest.probe.predicates.status import hint_report, status_honest, status_says, status_shape
+from cctest.probe.predicates.answer import answered, handled, not_replayed, refused, refused_or_fallback
+from cctest.probe.predicates.approximate import approximate_reported, not_laundered
+from cctest.probe.predicates.capability import (
+    as_advertised,
+    boundary_as_advertised,
+    capabilities_exposed,
+    capabilities_shape,
+    status_promised,
+)
+from cctest.probe.predicates.engine import (
+    arrives_unchanged,
+    cancelled,
+    counts_not_invented,
+    error_mapped,
+    intents_removed,
+    partition_safe,
+    partitions_unique,
+    reached_engine,
+    salt_replaced,
+    says_unobserved,
+)
+from cctest.probe.predicates.reuse import not_reused
+from cctest.probe.predicates.status import (
+    hint_report,
+    kept_as_reported,
+    status_honest,
+    status_says,
+    status_shape,
+)
 
 PREDICATES: Final[Mapping[str, Predicate]] = {
     "answered": answered,
+    "approximate_reported": approximate_reported,
+    "arrives_unchanged": arrives_unchanged,
+    "as_advertised": as_advertised,
+    "boundary_as_advertised": boundary_as_advertised,
+    "cancelled": cancelled,
+    "counts_not_invented": counts_not_invented,
     "capabilities_exposed": capabilities_exposed,
     "capabilities_shape": capabilities_shape,
+    "error_mapped": error_mapped,
+    "handled": handled,
     "hint_report": hint_report,
+    "intents_removed": intents_removed,
+    "kept_as_reported": kept_as_reported,
+    "not_laundered": not_laundered,
+    "not_replayed": not_replayed,
     "not_reused": not_reused,
+    "partition_safe": partition_safe,
+    "partitions_unique": partitions_unique,
+    "reached_engine": reached_engine,
     "refused": refused,
     "refused_or_fallback": refused_or_fallback,
-    "reused": reused,
+    "salt_replaced": salt_replaced,
+    "says_unobserved": says_unobserved,
     "status_honest": status_honest,
+    "status_promised": status_promised,
     "status_says": status_says,
     "status_shape": status_shape,
 }

@@ -1,6 +1,8 @@
 """Predicates about the response as such: served, refused, refused in the right way."""
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from cctest.contract.source import JsonValue
 from cctest.contract.vocabulary import ErrorCode
@@ -16,7 +18,10 @@ from cctest.probe.judgement import (
 )
 from cctest.probe.observation import Observation
 from cctest.probe.witness import Reuse, by_engine, by_usage
-from cctest.verdict import Result
+from cctest.verdict import Evidence, Result, Source
+
+_MARK: Final = re.compile(r"\bcanary=([0-9a-f]{16,})")
+"""What our engines put into every answer."""
 
 _CODES = tuple(str(code) for code in ErrorCode)
 
@@ -36,6 +41,45 @@ def answered(expectation: Expectation, world: World) -> Judgement:
     return failed("a valid request was not served", "HTTP 200", step.outline, evidence)
 
 
+def not_replayed(expectation: Expectation, world: World) -> Judgement:
+    """The answer carries no other step's mark, where answers carry marks at all."""
+    step = world.observations[str(expectation.step)]
+    if step.error is not None:
+        return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
+    if not step.answered:
+        return inconclusive(f"{step.step.id} was not served: {step.outline}", response_evidence(step))
+    mark = _mark(step)
+    if mark is None:
+        return Judgement(Result.UNSUPPORTED, "the answers carry no mark that is unique to each computation")
+    for other in world.observations.values():
+        if other is not step and _mark(other) == mark:
+            seen = f"{step.step.id} and {other.step.id} got the same mark"
+            evidence = Evidence(Source.CANARY, seen)
+            return failed("an earlier answer was replayed whole", "a mark of its own", seen, evidence)
+    return passed("computed for this request", Evidence(Source.CANARY, f"{step.step.id}: a mark of its own"))
+
+
+def _mark(step: Observation) -> str | None:
+    found = _MARK.search(step.chat.content) if step.chat and step.chat.ok else None
+    return found[1] if found else None
+
+
+def handled(expectation: Expectation, world: World) -> Judgement:
+    """The step is served or refused in good order: a completion, or a 4xx with an error object."""
+    step = world.observations[str(expectation.step)]
+    if step.error is not None:
+        return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
+    evidence = response_evidence(step)
+    status = step.response.status if step.response else 0
+    if step.answered:
+        return passed("served", evidence)
+    if 400 <= status < 500 and step.chat is not None and step.chat.error_message is not None:
+        return passed(f"refused with {status}", evidence)
+    return failed(
+        "neither served nor refused in good order", "200, or 4xx with an error object", step.outline, evidence
+    )
+
+
 def refused(expectation: Expectation, world: World) -> Judgement:
     """The step is refused with HTTP 400 and one of `codes` (all three codes if none are listed)."""
     step = world.observations[str(expectation.step)]
@@ -48,8 +92,8 @@ def refused(expectation: Expectation, world: World) -> Judgement:
 def refused_or_fallback(expectation: Expectation, world: World) -> Judgement:
     """The step is refused (HTTP 400 with a code of BND-9) or served by fallback.
 
-    A fallback shows itself in a status whose every entry says `bypass`. Without a status the response alone
-    can't tell a fallback from service under a weaker policy.
+    A fallback shows itself in a status whose every entry says `bypass`. A coarser status, or none, leaves it
+    to the other check of the case, which looks whether anything was kept.
     """
     step = world.observations[str(expectation.step)]
     if step.error is not None:
@@ -57,25 +101,32 @@ def refused_or_fallback(expectation: Expectation, world: World) -> Judgement:
     if not step.answered:
         return _refusal(step, _CODES)
     evidence = response_evidence(step)
-    entries = step.entries
-    if not entries:
-        return inconclusive("served without a status: fallback or not can't be told from outside", evidence)
-    outcomes = sorted({str(entry.get("outcome")) for entry in entries})
-    retained = any(entry.get("retention") == "retained" for entry in entries)
-    if outcomes != ["bypass"] or retained:
-        seen = f"outcomes {', '.join(outcomes)}" + (", state retained" if retained else "")
+    entries = step.entries or ()
+    outcomes = {str(entry.get("outcome")) for entry in entries}
+    kept = any(entry.get("retention") == "retained" for entry in entries)
+    if kept or not outcomes <= {"bypass", "unobserved"}:
         return failed(
             "an invalid intent was served other than by fallback",
             "HTTP 400 with a code of BND-9, or bypass in every entry and nothing retained",
-            seen,
+            f"outcomes {', '.join(sorted(outcomes))}" + (", state retained" if kept else ""),
             evidence,
         )
+    if outcomes != {"bypass"}:
+        message = "served, and no status tells how: a fallback shows only in that nothing is kept"
+        return Judgement(Result.UNSUPPORTED, message, evidence=(evidence,))
+    reused = _reused_anything(step)
+    if reused is not None:
+        return failed("the fallback reused state", "fresh computation", reused.seen, reused)
+    return passed("served by fallback, by the target's own status", evidence)
+
+
+def _reused_anything(step: Observation) -> Evidence | None:
     for fragment in step.built.fragments:
         for witness in (by_engine, by_usage):
             reuse, shown = witness(step, fragment.text)
-            if reuse is Reuse.SEEN and shown is not None:
-                return failed("the fallback reused state", "fresh computation", shown.seen, shown)
-    return passed("served by fallback, by the target's own status", evidence)
+            if reuse is Reuse.SEEN:
+                return shown
+    return None
 
 
 def _refusal(step: Observation, codes: Sequence[str]) -> Judgement:

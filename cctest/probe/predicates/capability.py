@@ -1,7 +1,19 @@
 """Predicates about the capabilities object itself."""
 
+from cctest.contract.vocabulary import ErrorCode, OnUnenforceable
 from cctest.probe.case import Expectation
-from cctest.probe.judgement import Advertised, Judgement, World, failed, passed
+from cctest.probe.judgement import (
+    Advertised,
+    Judgement,
+    World,
+    failed,
+    inconclusive,
+    missing_capability,
+    passed,
+    response_evidence,
+)
+from cctest.probe.witness import WITNESSES, Reuse
+from cctest.target.chat import ABSENT
 from cctest.verdict import Evidence, Result, Source
 
 
@@ -29,6 +41,87 @@ def capabilities_shape(expectation: Expectation, world: World) -> Judgement:
             _evidence(advertised),
         )
     return passed("well-formed", _evidence(advertised))
+
+
+def as_advertised(expectation: Expectation, world: World) -> Judgement:
+    """What is advertised isn't refused as unenforceable; what isn't is treated as advertised (CAP-2, CAP-3).
+
+    `uses` names the capabilities that the step's intent needs. Service under a stricter policy than asked is
+    always permitted, so only a refusal can break this.
+    """
+    step = world.observations[str(expectation.step)]
+    capabilities = world.advertised.capabilities
+    if step.error is not None:
+        return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
+    if capabilities is None:
+        return Judgement(Result.UNSUPPORTED, f"no capabilities are exposed: {world.advertised.outline}")
+    evidence = response_evidence(step)
+    uses = expectation.arguments["uses"]
+    lacking = missing_capability(tuple(map(str, uses)) if isinstance(uses, list) else (), world.advertised)
+    refused = step.chat is not None and step.chat.error_code == ErrorCode.UNENFORCEABLE
+    if not refused and not step.answered:
+        return inconclusive(f"{step.step.id} was not served: {step.outline}", evidence)
+    if not refused:
+        return passed(
+            "served as advertised" if lacking is None else "served under a stricter policy", evidence
+        )
+    if lacking is None:
+        return failed("what is advertised was refused as unenforceable", "service", step.outline, evidence)
+    if capabilities.on_unenforceable is OnUnenforceable.BYPASS:
+        return failed("bypass is advertised, but the request was rejected", "service", step.outline, evidence)
+    return passed(f"rejected as advertised; {lacking}", evidence)
+
+
+def boundary_as_advertised(expectation: Expectation, world: World) -> Judgement:
+    """A public fragment in front of a narrower one is shared only where `per_fragment_share` says so (CAP-6).
+
+    Shared reuse is never owed, so where it is advertised its absence says nothing.
+    """
+    step = world.observations[str(expectation.step)]
+    control = world.observations[str(expectation.control)]
+    text = str(expectation.arguments["fragment"])
+    capabilities = world.advertised.capabilities
+    if capabilities is None:
+        return Judgement(Result.UNSUPPORTED, f"no capabilities are exposed: {world.advertised.outline}")
+    if not step.answered:
+        return inconclusive(f"{step.step.id} was not served: {step.outline}", response_evidence(step))
+    for name, witness in WITNESSES:
+        reuse, evidence = witness(step, text)
+        if evidence is None or witness(control, text)[0] is not Reuse.SEEN:
+            continue
+        if capabilities.per_fragment_share and reuse is Reuse.SEEN:
+            return passed(f"the public part is shared as advertised, by {name}", evidence)
+        if not capabilities.per_fragment_share and reuse is Reuse.UNSEEN:
+            return passed(f"one boundary for the whole request, as advertised, by {name}", evidence)
+        if not capabilities.per_fragment_share and reuse is Reuse.SEEN:
+            expected = "one boundary, the narrowest, for the whole request"
+            return failed(
+                "per-fragment boundaries are in force, and not advertised", expected, str(reuse), evidence
+            )
+    return Judgement(Result.UNSUPPORTED, "no sharing of the public part was seen; none is owed")
+
+
+def status_promised(expectation: Expectation, world: World) -> Judgement:
+    """Where the capabilities say `status: true`, governed responses carry one (READ-34)."""
+    del expectation
+    capabilities = world.advertised.capabilities
+    if capabilities is None or not capabilities.status:
+        return Judgement(Result.UNSUPPORTED, "capabilities: status is not true")
+    governed = [
+        step
+        for step in world.observations.values()
+        if step.answered and any(fragment.governed for fragment in step.built.fragments)
+    ]
+    if not governed:
+        return inconclusive("no governed request was served")
+    silent = [step.step.id for step in governed if step.chat and step.chat.cache_status is ABSENT]
+    evidence = Evidence(
+        Source.RESPONSE, f"{len(governed)} governed responses, {len(silent)} without a status"
+    )
+    if silent:
+        message = "a status is advertised, and was omitted (which BND-7 permits)"
+        return failed(message, "cache_status", f"none in {', '.join(silent)}", evidence)
+    return passed("every governed response carried a status", evidence)
 
 
 def _evidence(advertised: Advertised) -> Evidence:

@@ -1,7 +1,8 @@
-"""Predicates about reuse: the isolation checks and their positive controls."""
+"""The predicate about reuse: an isolation check with its positive control."""
 
 from dataclasses import replace
 
+from cctest.contract.vocabulary import ErrorCode
 from cctest.probe.callers import UNCREDENTIALED
 from cctest.probe.case import Expectation, role_in
 from cctest.probe.judgement import (
@@ -21,7 +22,7 @@ from cctest.verdict import Evidence, Result
 def not_reused(expectation: Expectation, world: World) -> Judgement:
     """The step must not have reused `fragment`, and its control must show that reuse was there to be had.
 
-    A hit by any witness is a failure, unless the engine's own record shows that there was none. A pass
+    A hit by any witness is a failure, unless a stronger one shows that there was none. A pass
     needs one witness that saw the control hit and saw the step not hit; which one it was is part of the
     verdict. `provided` lists steps that would themselves have left fresh state had they not hit; unless all
     of them did, a hit means nothing.
@@ -29,6 +30,9 @@ def not_reused(expectation: Expectation, world: World) -> Judgement:
     text = str(expectation.arguments["fragment"])
     step = world.observations[str(expectation.step)]
     if not step.answered:
+        code = step.chat.error_code if step.chat else None
+        if expectation.arguments.get("refusable") and code in tuple(ErrorCode):
+            return passed(f"refused with {code}", response_evidence(step))
         return _unanswered(step, world)
     found: list[Evidence] = []
     for _, witness in WITNESSES:
@@ -37,9 +41,16 @@ def not_reused(expectation: Expectation, world: World) -> Judgement:
             found.append(evidence)
         if reuse in (Reuse.SEEN, Reuse.PARTLY):
             return _hit(expectation, world, reuse, witness, tuple(found))
-        if witness is by_engine and reuse is Reuse.UNSEEN:
-            break  # a claim of reuse that didn't happen is the status's fault, and another check's business
+        if reuse is Reuse.UNSEEN and _proven(witness, expectation, world):
+            break  # a weaker claim of reuse that didn't happen is another check's business
     return _without_hit(expectation, world, tuple(found))
+
+
+def _proven(witness: Witness, expectation: Expectation, world: World) -> bool:
+    """Whether a witness that saw no reuse would have seen some: it is the engine, or saw the control."""
+    control = world.observations[str(expectation.control)]
+    text = str(expectation.arguments.get("control_fragment", expectation.arguments["fragment"]))
+    return witness is by_engine or witness(control, text)[0] is Reuse.SEEN
 
 
 def _hit(
@@ -97,19 +108,3 @@ def _unanswered(step: Observation, world: World) -> Judgement:
     if quotation is not None:
         return Judgement(Result.UNSUPPORTED, quotation, evidence=(response_evidence(step),))
     return inconclusive(f"{step.step.id} was not served: {step.outline}", response_evidence(step))
-
-
-def reused(expectation: Expectation, world: World) -> Judgement:
-    """The step showed reuse of `fragment`. Reuse is never owed: without it the check is inconclusive."""
-    text = str(expectation.arguments["fragment"])
-    step = world.observations[str(expectation.step)]
-    if not step.answered:
-        return _unanswered(step, world)
-    for name, witness in WITNESSES:
-        reuse, evidence = witness(step, text)
-        if reuse is Reuse.SEEN and evidence is not None:
-            return passed(f"reused, by {name}", evidence)
-    quotation = missing_capability(world.needs, world.advertised)
-    if quotation is not None:
-        return Judgement(Result.UNSUPPORTED, quotation)
-    return replace(inconclusive(f"no reuse of {text} was seen in {step.step.id}; none is owed"), retry=True)

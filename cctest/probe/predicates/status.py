@@ -13,11 +13,23 @@ from cctest.probe.observation import (
     governed_candidates,
     span,
 )
+from cctest.probe.witness import WITNESSES, Reuse
 from cctest.target.chat import ABSENT
 from cctest.verdict import Evidence, Result, Source
 
+_TELLING = frozenset({"bypass", "miss", "exact_hit", "approximate_hit"})
+"""Outcomes that claim something; a word outside the vocabulary is the shape's business."""
+
 _LONG_TOKENS = 64
 """Fragments shorter than this, in estimated tokens, may share all their blocks with neighbours (READ-30)."""
+
+
+def without_status(world: World) -> Judgement:
+    """What a check of the status comes to where there is none: a target may omit it."""
+    for step in world.observations.values():
+        if step.answered:
+            return Judgement(Result.UNSUPPORTED, "the responses carry no cache_status, which BND-7 permits")
+    return inconclusive("no request of this cell was served")
 
 
 def status_shape(expectation: Expectation, world: World) -> Judgement:
@@ -34,7 +46,7 @@ def status_shape(expectation: Expectation, world: World) -> Judgement:
             evidence = Evidence(Source.STATUS, f"{step.step.id}: {problem}")
             return failed("cache_status is malformed", "an array as in section 2.3", problem, evidence)
     if not seen:
-        return inconclusive("no response carried a cache_status (it may be omitted: BND-7)")
+        return without_status(world)
     return passed(f"{seen} statuses well-formed", Evidence(Source.STATUS, f"{seen} arrays read"))
 
 
@@ -59,19 +71,25 @@ def _shape_problem(step: Observation, status: JsonValue) -> str | None:
 def status_honest(expectation: Expectation, world: World) -> Judgement:
     """No status claims what the engine's record or the usage counts contradict (STA-4, STA-5, BND-7)."""
     del expectation
-    compared = 0
+    if not any(step.answered and step.entries for step in world.observations.values()):
+        return without_status(world)
+    compared = claims = 0
     for step in world.observations.values():
         counts = _counts(step)
-        for text, outcome in _claims(step) if counts is not None else ():
-            agrees = None if counts is None else _agrees(step, text, outcome, counts)
-            if agrees is False and counts is not None:
+        for text, outcome in _claims(step):
+            claims += 1
+            agrees = _agrees(step, text, outcome, counts) if counts is not None else None
+            if counts is not None and agrees is False:
                 claim = Evidence(Source.STATUS, f"{step.step.id}: outcome {outcome} reported for {text}")
                 message = "the status contradicts stronger evidence"
                 seen = counts.evidence.seen
                 return failed(message, f"{outcome} borne out by it", seen, counts.evidence, claim)
             compared += agrees is not None
+    if not claims:
+        return passed("nothing is claimed: every outcome is unobserved, which contradicts nothing")
     if not compared:
-        return inconclusive("no response carried a status that could be compared with counts")
+        message = "no token counts, of the engine or in the responses, to hold the status against"
+        return Judgement(Result.UNSUPPORTED, message)
     return passed(f"{compared} claims borne out", Evidence(Source.USAGE, f"{compared} claims compared"))
 
 
@@ -102,8 +120,8 @@ def _claims(step: Observation) -> list[tuple[str, str]]:
     for fragment in step.built.fragments if step.answered else ():
         entry = entry_of(step, fragment.text)
         outcome = entry.get("outcome") if entry else None
-        if isinstance(outcome, str) and outcome != "unobserved":
-            found.append((fragment.text, outcome))
+        if outcome in _TELLING:
+            found.append((fragment.text, str(outcome)))
     return found
 
 
@@ -126,8 +144,10 @@ def status_says(expectation: Expectation, world: World) -> Judgement:
     step = world.observations[str(expectation.step)]
     if step.error is not None:
         return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
-    if not step.answered or step.entries is None:
-        return inconclusive(f"{step.step.id} carried no status: {step.outline}")
+    if not step.answered:
+        return inconclusive(f"{step.step.id} was not served: {step.outline}")
+    if step.entries is None:
+        return without_status(world)
     looked = 0
     for text, member, permitted in _permitted(expectation):
         entry = entry_of(step, text)
@@ -137,9 +157,31 @@ def status_says(expectation: Expectation, world: World) -> Judgement:
         if entry[member] not in permitted:
             return _wrong_member(step, text, member, permitted, entry)
     if not looked:
-        return inconclusive("no entry carried what this check looks at (those members are optional)")
+        return Judgement(Result.UNSUPPORTED, "no entry carries what this check looks at; it is optional")
     evidence = Evidence(Source.STATUS, f"{step.step.id}: {looked} members as they must be")
     return passed("the status says what it must", evidence)
+
+
+def kept_as_reported(expectation: Expectation, world: World) -> Judgement:
+    """State that step `by` reported as not kept isn't reused by this step (STA-6)."""
+    step = world.observations[str(expectation.step)]
+    maker = world.observations[str(expectation.arguments["by"])]
+    text = str(expectation.arguments["fragment"])
+    if not step.answered or not maker.answered:
+        return inconclusive(f"not served: {step.outline}, {maker.outline}")
+    entry = entry_of(maker, text)
+    if entry is None:
+        return without_status(world)
+    reported = entry.get("retention")
+    claim = Evidence(Source.STATUS, f"{maker.step.id}: retention {reported} reported for {text}")
+    if reported not in ("declined", "forbidden"):
+        return passed("nothing was reported as not kept", claim)
+    for _, witness in WITNESSES:
+        reuse, evidence = witness(step, text)
+        if reuse is Reuse.SEEN and evidence is not None:
+            message = "what was reported as not kept was reused"
+            return failed(message, f"{text} computed afresh", evidence.seen, evidence, claim)
+    return passed("what was reported as not kept was not reused", claim)
 
 
 def _permitted(expectation: Expectation) -> Iterator[tuple[str, str, list[JsonValue]]]:
@@ -164,9 +206,11 @@ def hint_report(expectation: Expectation, world: World) -> Judgement:
     hints = world.advertised.capabilities.hints if world.advertised.capabilities else {}
     if "reuse_within_max" not in hints:
         return Judgement(Result.UNSUPPORTED, "capabilities: hints.reuse_within_max is absent")
-    entry = entry_of(step, str(expectation.arguments["fragment"])) if step.answered else None
+    if not step.answered:
+        return inconclusive(f"{step.step.id} was not served: {step.outline}")
+    entry = entry_of(step, str(expectation.arguments["fragment"]))
     if entry is None:
-        return inconclusive(f"{step.step.id} carried no status entry for the hint: {step.outline}")
+        return without_status(world)
     reports = entry.get("hints")
     report = reports.get("reuse_within") if isinstance(reports, dict) else None
     values = expectation.arguments["values"]

@@ -1,0 +1,282 @@
+"""Predicates about what reached the engine, by the record of an instrumented one.
+
+What a gateway does with its engine is seen nowhere else: what it stripped, which partition it chose, and
+whether it asked at all. Cases that use these predicates are run only where such an engine is attached.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from cctest.contract.source import JsonValue
+from cctest.contract.vocabulary import ErrorCode
+from cctest.instrument.client import EngineRecord
+from cctest.instrument.record import Ending
+from cctest.probe.case import Expectation
+from cctest.probe.judgement import (
+    Judgement,
+    World,
+    failed,
+    inconclusive,
+    missing_capability,
+    passed,
+    response_evidence,
+)
+from cctest.probe.observation import Observation
+from cctest.probe.predicates.status import without_status
+from cctest.target.exchange import ExchangeKind
+from cctest.verdict import Evidence, Result, Source
+
+_SALT_LIMIT: Final = 128
+
+
+def intents_removed(expectation: Expectation, world: World) -> Judgement:
+    """No `cache_intent` arrives on a fragment, on a content part or beside them (BND-4)."""
+    step, record, missing = _arrival(expectation, world)
+    if record is None:
+        return missing
+    left = list(_intents(record.members()))
+    if left:
+        seen = f"cache_intent at {', '.join(left)}"
+        return failed("the intent was forwarded", "no cache_intent upstream", seen, _evidence(step, seen))
+    return passed("no intent arrived", _evidence(step, "no cache_intent in the body"))
+
+
+def arrives_unchanged(expectation: Expectation, world: World) -> Judgement:
+    """Every fragment arrives as it was sent, in order, less its intent (CMP-10)."""
+    step, record, missing = _arrival(expectation, world)
+    if record is None:
+        return missing
+    sent, arrived = _fragments(json.loads(step.built.body)), _fragments(record.members())
+    for number, (one, other) in enumerate(zip(sent, arrived, strict=False)):
+        if one != other:
+            seen = f"fragment {number} arrived as {other[:200]}"
+            return failed("a fragment was altered or moved", one[:200], seen, _evidence(step, seen))
+    if len(sent) != len(arrived):
+        seen = f"{len(arrived)} of {len(sent)} fragments arrived"
+        return failed(
+            "fragments were added or left out", f"{len(sent)} fragments", seen, _evidence(step, seen)
+        )
+    return passed("fragments arrived as sent", _evidence(step, f"{len(sent)} fragments equal, in order"))
+
+
+def salt_replaced(expectation: Expectation, world: World) -> Judgement:
+    """The caller's own `cache_salt` doesn't arrive (BND-6)."""
+    step, record, missing = _arrival(expectation, world)
+    if record is None:
+        return missing
+    own = json.loads(step.built.body).get("cache_salt")
+    if record.cache_salt == own:
+        return failed(
+            "the caller's partition was forwarded", "another cache_salt", "the caller's", _salt(step)
+        )
+    return passed("the caller's cache_salt was stripped", _salt(step))
+
+
+def partitions_unique(expectation: Expectation, world: World) -> Judgement:
+    """Each of `steps` got a partition of its own; an absent one would be the shared default (BND-10)."""
+    names = expectation.arguments.get("steps")
+    seen: dict[str, str] = {}
+    evidence: list[Evidence] = []
+    for name in names if isinstance(names, list) else ():
+        step = world.observations[str(name)]
+        record = _computed(step)
+        if record is None and step.chat is not None and step.chat.error_code == ErrorCode.UNENFORCEABLE:
+            continue  # rejected instead of bypassed: nothing was sent that would need a partition
+        if record is None:
+            return _nothing_arrived(step, world)
+        salt = record.cache_salt
+        evidence.append(_salt(step))
+        if not isinstance(salt, str) or not salt:
+            message = "a request that must be alone got the engine's shared default partition"
+            return failed(message, "a cache_salt of its own", _in_words(record), *evidence)
+        if salt in seen:
+            message = f"{seen[salt]} and {step.step.id} got the same partition"
+            return failed(message, "a partition of its own for each", "the same cache_salt", *evidence)
+        seen[salt] = step.step.id
+    return passed(f"{len(seen)} partitions, all different", *evidence)
+
+
+def partition_safe(expectation: Expectation, world: World) -> Judgement:
+    """The partition is one that vLLM takes, and tells neither tenant nor namespace."""
+    step, record, missing = _arrival(expectation, world)
+    if record is None:
+        return missing
+    salt = record.cache_salt
+    if not isinstance(salt, str):
+        return inconclusive(f"{step.step.id} got no partition", _salt(step))
+    if len(salt) > _SALT_LIMIT or set(salt) & set("@/\\\0"):
+        return failed(
+            "the partition is one that an engine may refuse",
+            f"at most {_SALT_LIMIT} characters, none of @ / \\ NUL",
+            f"{len(salt)} characters",
+            _salt(step),
+        )
+    for told in _tellable(world, expectation):
+        if told in salt:
+            return failed(
+                "the partition tells what it is made of", "an opaque value", f"{told!r} in it", _salt(step)
+            )
+    return passed("the partition is opaque and within bounds", _salt(step))
+
+
+def reached_engine(expectation: Expectation, world: World) -> Judgement:
+    """The answer was computed for this request, not replayed from an earlier one."""
+    step = world.observations[str(expectation.step)]
+    if step.error is not None:
+        return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
+    if not step.answered:
+        return inconclusive(f"{step.step.id} was not served: {step.outline}", response_evidence(step))
+    record = _computed(step)
+    if record is None:
+        evidence = _evidence(step, "nothing arrived")
+        return failed("an answer came although the engine was not asked", "a request", "none", evidence)
+    content = step.chat.content if step.chat else ""
+    strange = [canary for canary in _canaries(world, step) if canary in content]
+    if strange:
+        evidence = Evidence(
+            Source.CANARY, f"{step.step.id}: the answer carries the mark of another computation"
+        )
+        return failed("an earlier answer was replayed", "the mark of this computation", strange[0], evidence)
+    return passed("computed by the engine", _evidence(step, f"request {record.number}"))
+
+
+def says_unobserved(expectation: Expectation, world: World) -> Judgement:
+    """Where the engine tells no counts, no entry claims a hit or a miss (STA-5, BND-7)."""
+    step, record, missing = _arrival(expectation, world)
+    if record is None:
+        return missing
+    if step.entries is None:
+        return without_status(world)
+    claims = sorted({str(entry.get("outcome")) for entry in step.entries} - {"unobserved", "bypass"})
+    evidence = _evidence(step, "the engine's answer told no cached tokens")
+    if claims:
+        seen = f"outcome {', '.join(claims)}"
+        return failed("an outcome was reported that nobody observed", "unobserved", seen, evidence)
+    return passed("nothing was claimed that wasn't observed", evidence)
+
+
+def counts_not_invented(expectation: Expectation, world: World) -> Judgement:
+    """Where the engine tells no cached tokens, the response tells none either."""
+    step, record, missing = _arrival(expectation, world)
+    if record is None:
+        return missing
+    if step.chat is not None and step.chat.cached_tokens is not None:
+        seen = f"cached_tokens {step.chat.cached_tokens}"
+        return failed("token counts were invented", "no cached_tokens", seen, response_evidence(step))
+    return passed("no counts were invented", response_evidence(step))
+
+
+def error_mapped(expectation: Expectation, world: World) -> Judgement:
+    """An engine's failure reaches the caller as one of `permitted` statuses with an error object.
+
+    With `cut`, a response that breaks off as the engine's did tells it too.
+    """
+    step = world.observations[str(expectation.step)]
+    may_break = bool(expectation.arguments.get("cut"))
+    if step.error is not None:
+        evidence = Evidence(Source.RESPONSE, f"{step.step.id}: {step.error}")
+        if may_break and step.error.kind is ExchangeKind.BROKEN:
+            return passed("the response broke off with the engine's", evidence)
+        return failed("the caller got no answer", "an HTTP error", str(step.error), evidence)
+    permitted = expectation.arguments["permitted"]
+    status = step.response.status if step.response else 0
+    evidence = response_evidence(step)
+    if may_break and status == 200 and not step.answered:
+        return passed("the response is visibly incomplete", evidence)
+    if not isinstance(permitted, list) or status not in permitted:
+        return failed("the engine's failure was told wrongly", f"HTTP {permitted}", step.outline, evidence)
+    if step.chat is None or step.chat.error_message is None:
+        return failed(
+            "the error has no error object", "an error object with a message", step.outline, evidence
+        )
+    return passed(f"told as {status}", evidence)
+
+
+def cancelled(expectation: Expectation, world: World) -> Judgement:
+    """When the caller goes away, the engine's work for it is called off."""
+    step, record, missing = _arrival(expectation, world)
+    if record is None:
+        return missing
+    evidence = _evidence(step, f"ended as {record.ending}")
+    if record.ending is Ending.CLIENT_GONE:
+        return passed("called off", evidence)
+    return failed(
+        "the engine worked on for a caller who had gone", "called off", str(record.ending), evidence
+    )
+
+
+def _arrival(expectation: Expectation, world: World) -> tuple[Observation, EngineRecord | None, Judgement]:
+    """Give the step, what arrived for it, and what to say where nothing did."""
+    step = world.observations[str(expectation.step)]
+    return step, _computed(step), _nothing_arrived(step, world)
+
+
+def _computed(step: Observation) -> EngineRecord | None:
+    """The last request that the engine got for a step."""
+    return step.records[-1] if step.records else None
+
+
+def _nothing_arrived(step: Observation, world: World) -> Judgement:
+    if step.error is not None:
+        return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
+    quotation = missing_capability(world.needs, world.advertised)
+    if quotation is not None and not step.answered:
+        return Judgement(Result.UNSUPPORTED, quotation)
+    return inconclusive(f"nothing arrived at the engine for {step.step.id}: {step.outline}")
+
+
+def _intents(members: dict[str, JsonValue]) -> Iterator[str]:
+    """Yield the places of intents; what stands inside a tool's parameters or in text is content."""
+    if "cache_intent" in members:
+        yield "/cache_intent"
+    for kind in ("tools", "messages"):
+        fragments = members.get(kind)
+        for index, fragment in enumerate(fragments if isinstance(fragments, list) else ()):
+            if not isinstance(fragment, dict):
+                continue
+            if "cache_intent" in fragment:
+                yield f"/{kind}/{index}/cache_intent"
+            for name in ("content", "function"):
+                inner = fragment.get(name)
+                for part in inner if isinstance(inner, list) else [inner]:
+                    if isinstance(part, dict) and "cache_intent" in part:
+                        yield f"/{kind}/{index}/{name}/cache_intent"
+
+
+def _fragments(members: dict[str, Any]) -> list[str]:
+    """The fragments of a body in order, each as canonical text without its own intent."""
+    fragments = [*(members.get("tools") or ()), *(members.get("messages") or ())]
+    for fragment in fragments:
+        if isinstance(fragment, dict):
+            fragment.pop("cache_intent", None)
+    return [json.dumps(fragment, ensure_ascii=False) for fragment in fragments]
+
+
+def _canaries(world: World, step: Observation) -> Iterator[str]:
+    """Yield the marks of all other steps' computations."""
+    for other in world.observations.values():
+        if other is not step:
+            for record in other.records or ():
+                yield from record.canaries
+
+
+def _tellable(world: World, expectation: Expectation) -> Iterator[str]:
+    caller = world.setting.callers.get(world.observations[str(expectation.step)].step.by)
+    if caller is not None:
+        yield from (name for name in (caller.tenant, caller.principal) if len(name) > 2)
+    yield world.setting.nonce
+
+
+def _in_words(record: EngineRecord) -> str:
+    salt = record.cache_salt
+    return f"cache_salt of {len(salt)} characters" if isinstance(salt, str) else "no cache_salt"
+
+
+def _salt(step: Observation) -> Evidence:
+    record = _computed(step)
+    return _evidence(step, _in_words(record) if record else "nothing arrived")
+
+
+def _evidence(step: Observation, seen: str) -> Evidence:
+    return Evidence(Source.ENGINE, f"{step.step.id}: {seen}")
