@@ -19,6 +19,7 @@ BEHAVIOUR: Final = VECTORS / "behaviour"
 SCHEMAS: Final = ROOT / "schemas"
 CATALOGUE: Final = ROOT / "spec" / "requirements.yaml"
 READINGS: Final = ROOT / "spec" / "readings.yaml"
+PREDICATES: Final = ROOT / "spec" / "predicates.yaml"
 
 
 def suite_files() -> Iterator[tuple[str, Path]]:

@@ -25,7 +25,7 @@ def select(names: Sequence[str], known: Iterable[str], what: str) -> tuple[str, 
     everything = tuple(dict.fromkeys(known))
     for name in names:
         if name not in everything:
-            raise UsageProblem(f"there is no {what} {name!r}", hint=_advice(name, everything, what))
+            raise UsageProblem(f"there is no {what} {name!r}", hint=advice(name, everything, what))
     return tuple(name for name in everything if not names or name in names)
 
 
@@ -42,12 +42,13 @@ def match(patterns: Sequence[str], known: Iterable[str], what: str) -> frozenset
             continue
         fitting = [name for name in everything if fnmatchcase(name, pattern)]
         if not fitting:
-            raise UsageProblem(f"no {what} fits {pattern!r}", hint=_advice(pattern, everything, what))
+            raise UsageProblem(f"no {what} fits {pattern!r}", hint=advice(pattern, everything, what))
         found.update(fitting)
     return frozenset(found)
 
 
-def _advice(name: str, known: Sequence[str], what: str) -> str:
+def advice(name: str, known: Sequence[str], what: str) -> str:
+    """Say what would be right instead of an unknown name: the nearest one, all of a few, or where to look."""
     by_lower = {word.lower(): word for word in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1)
     if near:

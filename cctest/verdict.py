@@ -106,11 +106,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome of a run with the reasons that keep it from being conformant, and its exit code."""
+    """The outcome of a run with the reasons that keep it from being conformant, and its exit code.
+
+    `blockers` are those that the run as a whole lacked, also where a failure outweighs them.
+    """
 
     outcome: Outcome
     exit: Exit
     reasons: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
 
 
 def summarise(checks: Sequence[Check]) -> dict[str, int]:
@@ -128,18 +132,21 @@ def decide(checks: Sequence[Check], blockers: Sequence[str] = ()) -> Verdict:
     """
     counts = Counter(check.result for check in checks)
     if counts[Result.FAIL]:
-        return Verdict(Outcome.NONCONFORMANT, Exit.FAILED, (_count(counts[Result.FAIL], "failed"),))
+        failed = _count(counts[Result.FAIL], "failed")
+        return Verdict(Outcome.NONCONFORMANT, Exit.FAILED, (failed,), tuple(blockers))
     reasons = list(blockers)
     if counts[Result.ERROR]:
         reasons.append(_count(counts[Result.ERROR], "ended in an error"))
     if counts[Result.INCONCLUSIVE]:
         reasons.append(_count(counts[Result.INCONCLUSIVE], "inconclusive"))
     if counts[Result.ERROR] == len(checks):
-        return Verdict(Outcome.INCOMPLETE, Exit.UNTESTABLE, (*reasons, "no check was completed"))
+        return Verdict(
+            Outcome.INCOMPLETE, Exit.UNTESTABLE, (*reasons, "no check was completed"), tuple(blockers)
+        )
     if not counts[Result.PASS] + counts[Result.WARN]:
         reasons.append("nothing was shown to hold")
     if reasons:
-        return Verdict(Outcome.INCOMPLETE, Exit.INCOMPLETE, tuple(reasons))
+        return Verdict(Outcome.INCOMPLETE, Exit.INCOMPLETE, tuple(reasons), tuple(blockers))
     return Verdict(Outcome.CONFORMANT, Exit.OK)
 
 

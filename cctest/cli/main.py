@@ -24,6 +24,12 @@ COMMANDS: Final = {
     "vectors": "Run the contract's test vectors against the core.",
     "validate": "Check cache_intent, capabilities and cache_status documents.",
     "probe": "Test a server over HTTP.",
+    "init": "Write a target file to fill in.",
+    "doctor": "Say what can be tested on a target, what can't, and why.",
+    "engine": "Serve an instrumented engine to put behind a gateway under test.",
+    "replay": "Run again what didn't pass in a report.",
+    "explain": "Explain a case, a check, a rule or a reading.",
+    "baseline": "Look after a file of known failures.",
     "list": "Show what there is to run: vectors, cases, rules, readings.",
 }
 """Commands with their line in the help, in the order in which they are shown."""

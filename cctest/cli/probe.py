@@ -1,40 +1,32 @@
 """`cctest probe`: a server over HTTP."""
 
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 import click
 
-from cctest.catalogue import load_catalogue
+from cctest.baseline.file import load_baseline
+from cctest.baseline.judge import excuse, stand
+from cctest.cli.baseline import today
+from cctest.cli.dry_run import estimate_text
 from cctest.cli.filters import filter_options
 from cctest.cli.outputs import Outputs, output_options
-from cctest.probe.bundled import MODEL, make_credentials, running_gateway
-from cctest.probe.case import Case
+from cctest.cli.target import ChosenTarget, target_options
+from cctest.cli.two_ends import ChosenEngine, engine_options
+from cctest.probe.choice import choose, left_out
+from cctest.probe.estimate import estimate
 from cctest.probe.load import load_cases
 from cctest.probe.run import DEFAULT_JOBS, ProbePlan, run_probe
+from cctest.report.destination import say
 from cctest.report.progress import progress
-from cctest.selection import Filter, Wanted
-from cctest.target.configuration import Configuration, Overrides, load_configuration
+from cctest.selection import Wanted
 from cctest.verdict import Exit
-
-BY_CASE: Final[Filter[Case]] = Filter(
-    "case",
-    lambda case: case.id,
-    lambda case: case.all_rules,
-    lambda case: case.group,
-    lambda case: case.checks,
-    Case.without,
-)
 
 
 @click.command("probe", short_help="Test a server over HTTP.")
-@click.option("--target", metavar="URL", help="The server; wins over the configuration file.")
-@click.option("--config", metavar="FILE", help="Target, model and credentials, as YAML or JSON.")
-@click.option("--bundled", is_flag=True, help="Start the reference gateway and test it.")
-@click.option("--model", metavar="NAME", help="The model to ask for; wins over the configuration file.")
+@target_options
+@engine_options
 @filter_options
 @click.option("--seed", type=int, help="Makes the order and every choice repeatable; random by default.")
 @click.option(
@@ -44,16 +36,31 @@ BY_CASE: Final[Filter[Case]] = Filter(
     show_default=True,
     help="Exchanges under way at a time.",
 )
+@click.option(
+    "--full", is_flag=True, help="Run every combination of a case's axes, not every pair of values."
+)
+@click.option(
+    "--baseline", metavar="FILE", help="Known failures, which don't fail the run; see cctest baseline."
+)
+@click.option(
+    "--timing",
+    type=click.IntRange(0, 10_000),
+    default=0,
+    help="Also compare response times, in so many trials of four requests; 40 is a start.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what the probe would cost, and send nothing.")
 @output_options
 def command(
     *,
-    target: str | None,
-    config: str | None,
-    bundled: bool,
-    model: str | None,
+    chosen: ChosenTarget,
+    engine: ChosenEngine,
     wanted: Wanted,
     seed: int | None,
     jobs: int,
+    full: bool,
+    timing: int,
+    dry_run: bool,
+    baseline: str | None,
     json_path: str | None,
     junit: str | None,
     quiet: bool,
@@ -64,32 +71,34 @@ def command(
     """
     outputs = Outputs(json_path, junit, quiet)
     outputs.check()
+    engine.check(bundled=chosen.bundled)
     everything = load_cases()
-    chosen = BY_CASE.narrow(everything, wanted, load_catalogue())
-    with _configuration(target, config, model, bundled=bundled) as configuration:
+    cases = choose(everything, wanted)
+    known = load_baseline(Path(baseline)) if baseline is not None else None
+    if dry_run:
+        if json_path or junit:
+            raise click.UsageError("--dry-run makes no report: leave out --json and --junit")
+        configuration = chosen.read()
+        say(
+            estimate_text(
+                estimate(configuration, cases, jobs, full=full, engine=engine.two_ended), configuration.rate
+            )
+        )
+        return Exit.OK
+    with engine.opened() as ends, chosen.opened(ends.bundled) as configuration:
         plan = ProbePlan(
             configuration=configuration,
-            cases=chosen,
+            cases=cases,
             total=len(everything),
             seed=secrets.randbelow(2**32) if seed is None else seed,
             jobs=jobs,
+            full=full,
+            engine=ends.record,
+            timing=timing,
         )
         with progress(quiet=quiet) as tell:
             report = run_probe(plan, lambda state: tell(state.cells, state.checks))
+    report = replace(report, notes=(*report.notes, *left_out(everything, cases)))
+    if known is not None:
+        report = excuse(report, stand(known, everything, report.checks, today()))
     return outputs.publish(report)
-
-
-@contextmanager
-def _configuration(
-    target: str | None, config: str | None, model: str | None, *, bundled: bool
-) -> Iterator[Configuration]:
-    if bundled:
-        if target is not None or config is not None:
-            raise click.UsageError("--bundled brings its own target: leave out --target and --config")
-        credentials = make_credentials()
-        with running_gateway(credentials) as url:
-            yield Configuration(url, model or MODEL, credentials)
-    elif target is None and config is None:
-        raise click.UsageError("give --target URL, --config FILE or --bundled")
-    else:
-        yield load_configuration(Path(config) if config is not None else None, Overrides(target, model))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from cctest import __version__
+from cctest.baseline.entry import Entry, Flaw, Standing
 from cctest.bundle import SUITE_VERSION, suite_digest
 from cctest.contract.source import JsonValue
 from cctest.verdict import Check, Reading, Verdict, summarise
@@ -19,7 +20,7 @@ class Report:
 
     `started` is UTC in ISO 8601, `seconds` the length of the run. `seed`, `target` and `capabilities` (as the
     target sent them) are None where the command has none. `notes` are remarks about the run as a whole.
-    `unasserted` counts members that vectors left open.
+    `unasserted` counts members that vectors left open. `baseline` is None where the run had none.
     """
 
     command: str
@@ -33,6 +34,7 @@ class Report:
     seed: int | None = None
     target: str | None = None
     capabilities: JsonValue = None
+    baseline: Standing | None = None
     tool_version: str = __version__
     suite_version: str = SUITE_VERSION
     suite_digest: str = field(default_factory=suite_digest)
@@ -56,6 +58,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "summary": summarise(report.checks),
         "unasserted": report.unasserted,
         "notes": list(report.notes),
+        "baseline": _baseline(report.baseline) if report.baseline is not None else None,
         "readings": [_reading(reading) for reading in report.readings],
         "checks": [_check(check) for check in report.checks],
     }
@@ -83,6 +86,31 @@ def _reading(reading: Reading) -> dict[str, Any]:
         "taken": reading.taken,
         "check": reading.check,
         "cell": dict(reading.cell),
+    }
+
+
+def _baseline(standing: Standing) -> dict[str, Any]:
+    return {
+        "file": standing.file,
+        "known": [_entry(entry) | {"cell": dict(check.cell)} for check, entry in standing.known],
+        "stale": [_flaw(flaw) for flaw in standing.stale],
+        "unknown": [_flaw(flaw) for flaw in standing.unknown],
+        "expired": [_flaw(flaw) for flaw in standing.expired],
+    }
+
+
+def _flaw(flaw: Flaw) -> dict[str, Any]:
+    return _entry(flaw.entry) | {"why": flaw.why}
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "check": entry.check,
+        "cell": dict(entry.cell),
+        "result": str(entry.result),
+        "reason": entry.reason,
+        "link": entry.link,
+        "expires": entry.expires.isoformat(),
     }
 
 

@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cctest.report.known import excused_outcome, print_baseline
 from cctest.report.model import Report, cell_name
 from cctest.report.plain import plain
-from cctest.verdict import Check, Outcome, Reading, Result
+from cctest.verdict import Check, Exit, Outcome, Reading, Result
 
 _STYLES: Final = {
     Result.PASS: "green",
@@ -46,7 +47,33 @@ def terminal_text(
     `wordings` gives the text of each rule by its identifier. Without `colour` there are no escape codes.
     """
     page = io.StringIO()
-    console = Console(
+    console = _console(page, width, colour=colour)
+    if not quiet:
+        if report.checks:
+            console.print(_by_group(report.checks, wordings))
+        news = report.baseline.remaining(report.checks) if report.baseline else report.checks
+        for repeats in _repeated(check for check in news if check.result is Result.FAIL):
+            _print_in_full(console, repeats, wordings)
+        for result in _REASONED:
+            _print_reasons(console, result, report.checks)
+        if report.baseline is not None:
+            print_baseline(console, report.baseline)
+        _print_readings(console, report.readings)
+        _print_notes(console, report)
+        console.print()
+    _line(console, _verdict(report))
+    return page.getvalue() if colour else _stripped(page.getvalue())
+
+
+def check_text(check: Check, wordings: Mapping[str, str], *, width: int = 100) -> str:
+    """Write one check in full: its rules in words, what was expected and seen, evidence, how to reproduce."""
+    page = io.StringIO()
+    _print_in_full(_console(page, width, colour=False), [check], wordings)
+    return _stripped(page.getvalue()).strip("\n")
+
+
+def _console(page: io.StringIO, width: int, *, colour: bool) -> Console:
+    return Console(
         file=page,
         width=width,
         force_terminal=colour,
@@ -55,19 +82,10 @@ def terminal_text(
         emoji=False,
         markup=False,
     )
-    if not quiet:
-        if report.checks:
-            console.print(_by_group(report.checks, wordings))
-        for repeats in _repeated(check for check in report.checks if check.result is Result.FAIL):
-            _print_failure(console, repeats, wordings)
-        for result in _REASONED:
-            _print_reasons(console, result, report.checks)
-        _print_readings(console, report.readings)
-        _print_notes(console, report)
-        console.print()
-    _line(console, _verdict(report))
-    text = page.getvalue()
-    return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def _stripped(text: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def _line(console: Console, *parts: Text | str | tuple[str, str]) -> None:
@@ -113,10 +131,10 @@ def _repeated(checks: Iterable[Check]) -> list[list[Check]]:
     return list(groups.values())
 
 
-def _print_failure(console: Console, repeats: Sequence[Check], wordings: Mapping[str, str]) -> None:
+def _print_in_full(console: Console, repeats: Sequence[Check], wordings: Mapping[str, str]) -> None:
     check = repeats[0]
     console.print()
-    _line(console, ("FAIL  ", _STYLES[Result.FAIL]), (plain(check.id), "bold"))
+    _line(console, (f"{str(check.result).upper()}  ", _STYLES[check.result]), (plain(check.id), "bold"))
     cells = [cell_name(each.cell) for each in repeats if each.cell]
     if cells:
         _line(console, f"  in        {plain('; '.join(cells))}")
@@ -201,4 +219,6 @@ def _verdict(report: Report) -> Text:
     if report.seed is not None:
         parts.append(f"seed {report.seed}")
     reasons = "".join(f"; {plain(reason)}" for reason in report.verdict.reasons)
+    if report.baseline is not None and report.verdict.exit is Exit.OK and outcome is not Outcome.CONFORMANT:
+        return Text.assemble((excused_outcome(report.baseline), "bold yellow"), f": {', '.join(parts)}")
     return Text.assemble((str(outcome), _OUTCOME_STYLES[outcome]), f": {', '.join(parts)}{reasons}")

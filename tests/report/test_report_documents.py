@@ -1,16 +1,21 @@
 """The JSON and JUnit reports."""
 
 import json
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 
+from cctest.baseline.entry import Entry, Flaw, Standing
 from cctest.bundle import SCHEMAS
 from cctest.report.json_report import json_text
 from cctest.report.junit import junit_text
 from cctest.report.model import Report
+from cctest.report.recorded import load_report
 from cctest.verdict import Check, Evidence, Reading, Result, Source, decide
 
 SCHEMA = json.loads((SCHEMAS / "report.schema.json").read_text())
@@ -24,6 +29,10 @@ def report(*checks: Check, **members: Any) -> Report:
     return Report("probe", "2026-12-01T04:05:06+00:00", 1.25, decide(checks), checks, **members)
 
 
+KNOWN = Entry(
+    "case-9#expectation", Result.FAIL, "slow", "https://h/1", date(2027, 1, 31), {"stream": "plain"}
+)
+STALE = Entry("case-0#expectation", Result.FAIL, "slow", "https://h/2", date(2027, 1, 31))
 FULL = report(
     *(check(result, number) for number, result in enumerate(Result)),
     check(
@@ -48,6 +57,23 @@ FULL = report(
 @pytest.mark.parametrize("made", [FULL, report(), report(check(Result.PASS))])
 def test_the_json_report_is_described_by_its_schema(made: Report) -> None:
     assert list(Draft202012Validator(SCHEMA).iter_errors(json.loads(json_text(made)))) == []
+
+
+def test_known_failures_are_in_the_json_report_and_in_its_schema() -> None:
+    standing = Standing("known.yaml", ((FULL.checks[-1], KNOWN),), stale=(Flaw(STALE, "passes now"),))
+    document = json.loads(json_text(replace(FULL, baseline=standing)))
+    assert list(Draft202012Validator(SCHEMA).iter_errors(document)) == []
+    (known,), (stale,) = document["baseline"]["known"], document["baseline"]["stale"]
+    assert known["cell"] == {"stream": "plain", "place": "tools"}
+    assert (stale["why"], stale["expires"]) == ("passes now", "2027-01-31")
+    del stale["why"]
+    assert list(Draft202012Validator(SCHEMA).iter_errors(document)) != []
+
+
+def test_a_report_reads_back_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(json_text(FULL))
+    assert json_text(load_report(path)) == json_text(FULL)
 
 
 def test_the_schema_describes_every_member() -> None:
