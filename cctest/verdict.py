@@ -51,6 +51,15 @@ class Outcome(StrEnum):
     INCOMPLETE = "incomplete"
 
 
+class Profile(StrEnum):
+    """What a check is part of. Both count the same: what a target advertises it must keep."""
+
+    CORE = "core"
+    """No capability gates it."""
+    EXTENDED = "extended"
+    """A capability opens it."""
+
+
 class Exit(IntEnum):
     """Exit codes of every command."""
 
@@ -92,6 +101,7 @@ class Check:
     reproduce: tuple[str, ...] = ()
     seconds: float = 0.0
     vacuous: bool = False
+    profile: Profile = Profile.CORE
 
 
 @dataclass(frozen=True, slots=True)

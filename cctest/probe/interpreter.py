@@ -22,7 +22,7 @@ from cctest.probe.settlement import ATTEMPTS, Hope, conclude, settle
 from cctest.target.credential import Credential
 from cctest.target.curl import reproduce
 from cctest.target.exchange import Request
-from cctest.verdict import Check, Reading, Result
+from cctest.verdict import Check, Profile, Reading, Result
 
 CHAT_PATH: Final = "/v1/chat/completions"
 
@@ -232,6 +232,7 @@ def _check(
         evidence=judgement.evidence,
         reproduce=() if result in (Result.PASS, Result.UNSUPPORTED) else reproduce,
         seconds=round(seconds, 3),
+        profile=Profile.EXTENDED if cell.case.needs else Profile.CORE,
     )
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Final
 
+from cctest.catalogue import load_catalogue
 from cctest.instrument.client import Engine
 from cctest.probe.callers import cast
 from cctest.probe.case import Case, Role
@@ -103,6 +104,7 @@ def run_probe(plan: ProbePlan, progress: Callable[[Progress], None]) -> Report:
         verdict=verdict,
         readings=_distinct((*found.readings, *readings)),
         checks=tuple(sorted(checks, key=_by_case(plan.cases))),
+        unobservable=_unobservable(),
         notes=(
             *configuration.notes(),
             *found.notes,
@@ -121,6 +123,11 @@ def _ledger(url: str | None) -> Iterator[Ledger | None]:
         return
     with Engine(url) as engine:
         yield Ledger(engine)
+
+
+def _unobservable() -> dict[str, str]:
+    """The rules that no probe can observe, and why."""
+    return {rule.id: rule.because for rule in load_catalogue().values() if rule.because is not None}
 
 
 def _one_boundary(found: Survey) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from cctest import __version__
 from cctest.baseline.entry import Entry, Flaw, Standing
 from cctest.bundle import SUITE_VERSION, suite_digest
 from cctest.contract.source import JsonValue
-from cctest.verdict import Check, Reading, Verdict, summarise
+from cctest.verdict import Check, Profile, Reading, Verdict, summarise
 
 SCHEMA_VERSION: Final = 1
 """Grows when a reader of the JSON report would have to change."""
@@ -20,7 +20,8 @@ class Report:
 
     `started` is UTC in ISO 8601, `seconds` the length of the run. `seed`, `target` and `capabilities` (as the
     target sent them) are None where the command has none. `notes` are remarks about the run as a whole.
-    `unasserted` counts members that vectors left open. `baseline` is None where the run had none.
+    `unobservable` gives, by identifier, the rules that nobody can observe from outside, and why. `unasserted`
+    counts members that vectors left open. `baseline` is None where the run had none.
     """
 
     command: str
@@ -30,6 +31,7 @@ class Report:
     checks: tuple[Check, ...]
     readings: tuple[Reading, ...] = ()
     notes: tuple[str, ...] = ()
+    unobservable: Mapping[str, str] = field(default_factory=dict)
     unasserted: int = 0
     seed: int | None = None
     target: str | None = None
@@ -56,6 +58,9 @@ def to_json(report: Report) -> dict[str, Any]:
         "exit": int(report.verdict.exit),
         "reasons": list(report.verdict.reasons),
         "summary": summarise(report.checks),
+        "profiles": {str(profile): summarise(of_profile(report, profile)) for profile in Profile},
+        "vacuous": sum(check.vacuous for check in report.checks),
+        "unobservable": dict(report.unobservable),
         "unasserted": report.unasserted,
         "notes": list(report.notes),
         "baseline": _baseline(report.baseline) if report.baseline is not None else None,
@@ -64,11 +69,17 @@ def to_json(report: Report) -> dict[str, Any]:
     }
 
 
+def of_profile(report: Report, profile: Profile) -> tuple[Check, ...]:
+    """Give the checks of one profile."""
+    return tuple(check for check in report.checks if check.profile is profile)
+
+
 def _check(check: Check) -> dict[str, Any]:
     return {
         "id": check.id,
         "rules": list(check.rules),
         "cell": dict(check.cell),
+        "profile": str(check.profile),
         "result": str(check.result),
         "vacuous": check.vacuous,
         "message": check.message,

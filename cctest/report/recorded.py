@@ -11,7 +11,7 @@ from cctest import datafile
 from cctest.contract.source import child
 from cctest.problem import UsageProblem
 from cctest.report.model import Report
-from cctest.verdict import Check, Evidence, Exit, Outcome, Reading, Result, Source, Verdict
+from cctest.verdict import Check, Evidence, Exit, Outcome, Profile, Reading, Result, Source, Verdict
 
 
 def load_report(path: Path) -> Report:
@@ -52,6 +52,7 @@ def _report(document: Mapping[str, Any]) -> Report:
         checks=tuple(_check(check) for check in document["checks"]),
         readings=tuple(Reading(**reading) for reading in document["readings"]),
         notes=tuple(document["notes"]),
+        unobservable=document["unobservable"],
         unasserted=document["unasserted"],
         seed=document["seed"],
         target=document["target"],
@@ -76,4 +77,5 @@ def _check(members: Mapping[str, Any]) -> Check:
         reproduce=tuple(members["reproduce"]),
         seconds=members["seconds"],
         vacuous=members["vacuous"],
+        profile=Profile(members["profile"]),
     )

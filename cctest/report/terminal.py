@@ -2,7 +2,7 @@
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from cctest.report.known import excused_outcome, print_baseline
-from cctest.report.model import Report, cell_name
+from cctest.report.model import Report, cell_name, of_profile
 from cctest.report.plain import plain
-from cctest.verdict import Check, Exit, Outcome, Reading, Result
+from cctest.verdict import Check, Exit, Outcome, Profile, Reading, Result
 
 _STYLES: Final = {
     Result.PASS: "green",
@@ -200,7 +200,7 @@ def _reading_order(reading: Reading) -> tuple[int, str]:
 
 
 def _print_notes(console: Console, report: Report) -> None:
-    notes = list(report.notes)
+    notes = [*_profiles(report), *report.notes]
     if report.unasserted:
         notes.append(f"{report.unasserted} expected members that no vector lists were not asserted")
     if notes:
@@ -209,11 +209,27 @@ def _print_notes(console: Console, report: Report) -> None:
         console.print(Text(f"note: {plain(note)}"))
 
 
+def _profiles(report: Report) -> Iterator[str]:
+    """Tell core from extended, vacuous passes apart, and what nobody can observe."""
+    if report.command == "probe" and report.checks:
+        counts = {
+            profile: Counter(check.result for check in of_profile(report, profile)) for profile in Profile
+        }
+        yield "; ".join(f"{profile}: {_told(counts[profile])}" for profile in Profile)
+    if vacuous := sum(check.vacuous for check in report.checks):
+        yield f"{vacuous} of the passes are vacuous: the target never reuses anything"
+    if report.unobservable:
+        yield f"not observable from outside, so not tested: {', '.join(report.unobservable)}"
+
+
+def _told(counts: Counter[Result]) -> str:
+    return ", ".join(f"{counts[result]} {result}" for result in Result if counts[result]) or "no checks"
+
+
 def _verdict(report: Report) -> Text:
     outcome = report.verdict.outcome
     counts = Counter(check.result for check in report.checks)
-    summary = ", ".join(f"{counts[result]} {result}" for result in Result if counts[result]) or "no checks"
-    parts = [summary, f"{report.seconds:.1f} s"]
+    parts = [_told(counts), f"{report.seconds:.1f} s"]
     if report.target is not None:
         parts.insert(0, plain(report.target))
     if report.seed is not None:

@@ -94,6 +94,8 @@ def test_the_json_report_is_a_complete_record() -> None:
         "inconclusive": 1,
         "error": 1,
     }
+    assert document["profiles"]["core"] == document["summary"]
+    assert set(document["profiles"]["extended"].values()) == {0}
     assert (document["outcome"], document["exit"], document["reasons"]) == (
         "nonconformant",
         1,
@@ -103,6 +105,7 @@ def test_the_json_report_is_a_complete_record() -> None:
         "id": "case-9#expectation",
         "rules": ["RET-3", "POL-2"],
         "cell": {"stream": "plain", "place": "tools"},
+        "profile": "core",
         "result": "fail",
         "vacuous": False,
         "message": "message of fail",
