@@ -1,12 +1,13 @@
 # make probe   sets up, starts the bundled gateway, probes it and prints a verdict
 # make check   sets up, then lint, types and tests
+# make full    the same with the tests that take too long for every change
 
 PYTHON ?= python3.11
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: probe vectors check lint types test bench reports wheel clean
+.PHONY: probe vectors check full lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -15,6 +16,9 @@ vectors: $(READY)
 	$(BIN)/cctest vectors
 
 check: lint types test
+
+full: lint types
+	$(BIN)/pytest -n 2 -m 'full or not full'
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -33,6 +37,7 @@ bench: $(READY)
 reports: $(READY)
 	$(BIN)/cctest vectors --quiet --json reports/vectors.json
 	$(BIN)/cctest probe --bundled --seed 1 --json reports/probe-embedded.json > reports/probe-embedded.txt
+	$(BIN)/cctest probe --bundled --backend vllm --seed 1 --json reports/probe-forwarding.json > reports/probe-forwarding.txt
 
 wheel: $(READY)
 	$(BIN)/python -m build --wheel --outdir dist .

@@ -14,7 +14,9 @@ from jsonschema import Draft202012Validator
 
 from cctest import bundle
 from cctest.contract import strict_json, strict_yaml
-from cctest.contract.source import JsonValue, Parsed, Position, SourceError, child
+from cctest.contract.schema import SchemaSet
+from cctest.contract.source import JsonValue, Parsed, Position, SourceError, child, descend
+from cctest.contract.vocabulary import Kind
 from cctest.problem import UsageProblem
 
 SIZE_LIMIT: Final = 10_000_000
@@ -33,9 +35,7 @@ class DataFile:
 
     def position(self, pointer: str) -> Position:
         """Give the place of a value, or of the nearest one around it."""
-        while pointer and pointer not in self.parsed.positions:
-            pointer = pointer.rpartition("/")[0]
-        return self.parsed.positions.get(pointer, Position(1, 1))
+        return self.parsed.nearest(pointer) or Position(1, 1)
 
     def where(self, pointer: str) -> str:
         """Name file, line, column and JSON pointer of a value."""
@@ -96,6 +96,12 @@ def validator(schema_file: str, definition: str = "") -> Draft202012Validator:
     return Draft202012Validator(schema)
 
 
+@cache
+def contract_schemas() -> SchemaSet:
+    """Give the bundled schemas of the contract's three objects, compiled once."""
+    return SchemaSet(json.loads((bundle.SCHEMAS / f"{kind}.schema.json").read_bytes()) for kind in Kind)
+
+
 def require(file: DataFile, schema: Draft202012Validator, value: JsonValue, pointer: str = "") -> None:
     """Check a value of the file against a schema; raise UsageProblem for the fault that comes first in it."""
     problems = [(_pointer_of(error, pointer), error) for error in schema.iter_errors(value)]
@@ -107,8 +113,7 @@ def require(file: DataFile, schema: Draft202012Validator, value: JsonValue, poin
 
 
 def _pointer_of(error: Any, pointer: str) -> str:
-    for step in error.absolute_path:
-        pointer = child(pointer, step)
+    pointer = descend(pointer, error.absolute_path)
     member, _, _ = _in_words(error)
     return pointer if member is None else child(pointer, member)
 

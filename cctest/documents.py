@@ -1,19 +1,17 @@
 """Stand-alone documents of the contract in files: found, told apart and checked."""
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
 
-from cctest import bundle
 from cctest.contract import strict_json, strict_yaml
 from cctest.contract.documents import check_document
 from cctest.contract.source import Fault, JsonValue, Parsed, Position, SourceError
 from cctest.contract.vocabulary import Kind
+from cctest.datafile import contract_schemas
 from cctest.markdown import json_blocks
 from cctest.problem import UsageProblem
 
@@ -147,7 +145,7 @@ def _check(name: str, parse: _Parse, content: bytes | str, kind: Kind | None) ->
     found = kind or _kind_of(parsed.value)
     if found is None:
         return Finding(name, _WHOLE, None, reason=f"holds none of {', '.join(Kind)} at its top level")
-    faults = check_document(_document(parsed.value, found), found, _schemas())
+    faults = check_document(_document(parsed.value, found), found, contract_schemas())
     return Finding(name, _WHOLE, found, tuple(_placed(fault, parsed) for fault in faults))
 
 
@@ -168,10 +166,7 @@ def _document(value: JsonValue, kind: Kind) -> JsonValue:
 
 
 def _placed(fault: Fault, parsed: Parsed) -> Fault:
-    pointer = fault.pointer
-    while pointer and pointer not in parsed.positions:
-        pointer = pointer.rpartition("/")[0]
-    return replace(fault, position=fault.position or parsed.positions.get(pointer, _WHOLE))
+    return replace(fault, position=fault.position or parsed.nearest(fault.pointer) or _WHOLE)
 
 
 def _moved(finding: Finding, lines: int, columns: int) -> Finding:
@@ -183,8 +178,3 @@ def _moved(finding: Finding, lines: int, columns: int) -> Finding:
         position=move(finding.position),
         faults=tuple(replace(fault, position=move(fault.position or _WHOLE)) for fault in finding.faults),
     )
-
-
-@cache
-def _schemas() -> dict[str, JsonValue]:
-    return {str(kind): json.loads((bundle.SCHEMAS / f"{kind}.schema.json").read_bytes()) for kind in Kind}

@@ -4,7 +4,6 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator, Callable
-from http import HTTPStatus
 from typing import Final
 
 from starlette.applications import Starlette
@@ -25,7 +24,7 @@ from reference_gateway.credentials import Credentials
 from reference_gateway.hangup import unless_gone
 from reference_gateway.intake import ChatRequest, read_chat_request
 from reference_gateway.plan import Plan, make_plan
-from reference_gateway.refusal import RefusalError, model_not_found, models_unknown, too_large
+from reference_gateway.refusal import RefusalError, code_of, model_not_found, models_unknown, too_large
 from reference_gateway.status import cache_status
 
 BODY_LIMIT: Final = 1024 * 1024
@@ -197,9 +196,8 @@ async def _http_error(_: Request, error: Exception) -> Response:
     """Answer an unknown path or method in the shape of every other error."""
     if not isinstance(error, HTTPException):
         raise error
-    code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
     return JSONResponse(
-        RefusalError(error.status_code, code, error.detail).body(),
+        RefusalError(error.status_code, code_of(error.status_code), error.detail).body(),
         error.status_code,
         dict(error.headers or {}),
     )

@@ -128,7 +128,7 @@ class _Reader:
         return value
 
     def _problem(self, pointer: str, message: str) -> ConfigurationError:
-        position = self._parsed.positions.get(pointer)
+        position = self._parsed.nearest(pointer)
         where = f"{self._path}: {position}" if position else str(self._path)
         return ConfigurationError(f"{pointer}: {message}" if pointer else message, where=where, hint=_HINT)
 

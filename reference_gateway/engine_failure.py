@@ -6,11 +6,10 @@ permission are about the gateway's. Its failures become 502, save that 503 stays
 
 import json
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Final
 
 from cctest.contract.source import JsonValue
-from reference_gateway.refusal import RefusalError
+from reference_gateway.refusal import RefusalError, code_of
 
 _ABOUT_THE_GATEWAY: Final = (401, 402, 403, 407)
 
@@ -79,6 +78,6 @@ def _text(value: JsonValue) -> str | None:
 
 def _code(status: int) -> str:
     try:
-        return HTTPStatus(status).phrase.lower().replace(" ", "_")
+        return code_of(status)
     except ValueError:
         return "engine_refused"

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from cctest.contract import strict_json
-from cctest.contract.intent import CacheIntent, IntentError, read_intent
+from cctest.contract.intent import CacheIntent, IntentError, duplicate_ids, read_intent
 from cctest.contract.source import Fault, JsonValue, SourceError, child
 from reference_gateway.misplaced import CACHE_INTENT, misplaced_intent
 from reference_gateway.refusal import RefusalError, invalid_request, refused_intent
@@ -163,14 +163,9 @@ def _refuse_misplaced(value: JsonValue, pointer: str, place: tuple[str, ...]) ->
 
 
 def _refuse_duplicate_ids(fragments: tuple[Fragment, ...]) -> None:
-    first: dict[str, Fragment] = {}
-    for fragment in fragments:
-        if fragment.intent is None or fragment.intent.id is None:
-            continue
-        earlier = first.setdefault(fragment.intent.id, fragment)
-        if earlier is not fragment:
-            message = f"the id is that of {earlier.pointer} already; ids are unique in a request"
-            raise refused_intent((Fault(f"{fragment.pointer}/{CACHE_INTENT}/id", message),))
+    for first, later, _ in duplicate_ids(fragment.intent for fragment in fragments):
+        message = f"the id is that of {fragments[first].pointer} already; ids are unique in a request"
+        raise refused_intent((Fault(f"{fragments[later].pointer}/{CACHE_INTENT}/id", message),))
 
 
 def _model(members: Mapping[str, JsonValue]) -> str:

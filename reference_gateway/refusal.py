@@ -1,6 +1,7 @@
 """Refused requests, told in the shape of OpenAI's error bodies (BND-9)."""
 
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Final
 
 from cctest.contract.source import Fault, JsonValue
@@ -40,6 +41,11 @@ class RefusalError(Exception):
         kind = "server_error" if self.status >= 500 else "invalid_request_error"
         param = None if self.param is None else self.param[:_MESSAGE_LIMIT]
         return {"error": {"message": message, "type": kind, "param": param, "code": self.code}}
+
+
+def code_of(status: int) -> str:
+    """Name an HTTP status as an error code: `not_found`. Raises ValueError for one that has no name."""
+    return HTTPStatus(status).phrase.lower().replace(" ", "_")
 
 
 def unauthenticated(message: str) -> RefusalError:

@@ -40,8 +40,8 @@ def read_count(usage: Mapping[str, JsonValue]) -> Count | None:
     return Count(prompt, cached)
 
 
-def outcome(count: Count | None, own_bytes: int, block_size: int) -> Outcome:
-    """Tell what became of a fragment with `own_bytes` of text of its own, where a look-up was made.
+def outcome(count: Count | None, own: int, block_size: int) -> Outcome:
+    """Tell what became of a fragment with `own` bytes of text of its own, where a look-up was made.
 
     `block_size` is in tokens. One that is smaller than the engine's only claims less.
     """
@@ -50,7 +50,7 @@ def outcome(count: Count | None, own_bytes: int, block_size: int) -> Outcome:
     if count.cached == 0:
         return Outcome.MISS
     computed = count.prompt - count.cached
-    if computed <= block_size and own_bytes > computed * LONGEST_TOKEN:
+    if computed <= block_size and own > computed * LONGEST_TOKEN:
         return Outcome.EXACT_HIT
     return Outcome.UNOBSERVED
 

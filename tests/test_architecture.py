@@ -47,6 +47,44 @@ def test_a_lower_layer_imports_nothing_above_it(folder: str, allowed: tuple[str,
     assert wrong == []
 
 
+LAYERS = (
+    ("cctest.contract",),
+    ("cctest.engine", "cctest.verdict", "cctest.bundle", "cctest.markdown"),
+    ("cctest.problem", "cctest.diagnosis", "cctest.baseline.entry"),
+    ("cctest.child", "cctest.datafile", "cctest.selection"),
+    ("cctest.catalogue", "cctest.documents"),
+    ("cctest.target", "cctest.vectors", "cctest.report"),
+    ("cctest.instrument",),
+    ("cctest.probe",),
+    ("cctest.baseline", "cctest.doctor", "cctest.explain"),
+    ("cctest.cli",),
+    ("cctest.__main__", "cctest.pytest_items", "cctest.pytest_plugin"),
+)
+"""Packages and modules of the harness, lowest first; what stands side by side doesn't import one another."""
+
+RANKS = {unit: rank for rank, layer in enumerate(LAYERS) for unit in layer}
+
+
+def unit_of(name: str) -> str | None:
+    return max((unit for unit in RANKS if within(name, unit)), key=len, default=None)
+
+
+def test_imports_go_downwards() -> None:
+    upwards = []
+    for path, name in imported_by("cctest"):
+        own = unit_of(path.removesuffix(".py").replace("/", "."))
+        other = unit_of(name)
+        if own is not None and other is not None and own != other and RANKS[other] >= RANKS[own]:
+            upwards.append((path, name))
+    assert upwards == []
+
+
+def test_every_module_of_the_harness_has_its_layer() -> None:
+    modules = (path.relative_to(ROOT).with_suffix("") for path in (ROOT / "cctest").rglob("*.py"))
+    names = {".".join(module.parts) for module in modules} - {"cctest.__init__"}
+    assert {name for name in names if unit_of(name) is None} == set()
+
+
 def test_the_harness_never_imports_the_gateway() -> None:
     assert [pair for pair in imported_by("cctest") if within(pair[1], "reference_gateway")] == []
 

@@ -28,7 +28,7 @@ def _row(name: str, cost: Cost) -> tuple[str, ...]:
 
 def _sentences(estimate: Estimate, rate: Rate) -> Iterator[str]:
     total, attempts = estimate.total, estimate.attempts
-    yield f"{SURVEY_REQUESTS} requests are for finding out what the target offers."
+    yield f"Up to {SURVEY_REQUESTS} requests are for finding out what the target offers and how it behaves."
     if total.silent:
         yield (
             f"{total.silent:,} cells send nothing: they need a caller that the configuration lacks, or an "

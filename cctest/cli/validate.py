@@ -33,7 +33,7 @@ def command(*, files: Sequence[str], kind: str | None) -> Exit:
             findings += find_documents(read_source(name), wanted)
         except UsageProblem as problem:
             problems.append(problem)
-    say("".join(f"{plain(str(line))}\n" for finding in findings for line in finding.lines))
+    say("".join(f"{plain(line)}\n" for finding in findings for line in finding.lines))
     for told in problems:
         complain(f"error: {plain(str(told))}\n")
     faulty = [finding for finding in findings if finding.faults]

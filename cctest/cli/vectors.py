@@ -50,6 +50,7 @@ def command(
             checks=checks,
             readings=readings,
             notes=_notes(chosen, everything),
+            partial=len(chosen) != len(everything),
             unasserted=unasserted,
         )
     )

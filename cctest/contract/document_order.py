@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from cctest.contract.source import Fault, JsonValue
+from cctest.contract.source import Fault, JsonValue, tokens_of
 
 
 def in_document_order(value: JsonValue, faults: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -13,8 +13,7 @@ def in_document_order(value: JsonValue, faults: Iterable[Fault]) -> tuple[Fault,
 
 def _place(value: JsonValue, pointer: str, ranks: dict[int, dict[str, int]]) -> tuple[int, ...]:
     place: list[int] = []
-    for escaped in pointer.split("/")[1:]:
-        token = escaped.replace("~1", "/").replace("~0", "~")
+    for token in tokens_of(pointer):
         if isinstance(value, dict) and token in value:
             place.append(_rank(value, token, ranks))
             value = value[token]

@@ -1,6 +1,6 @@
 """`cache_intent`: what an application asks for one fragment (section 2.1 of the contract)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -109,27 +109,21 @@ def read_constraints(value: JsonValue, pointer: str = "") -> Constraints:
     return constraints
 
 
-def intent_to_json(intent: CacheIntent) -> dict[str, JsonValue]:
-    """Spell an intent as the object that rides on a fragment, absent members left out."""
-    spelt: dict[str, JsonValue] = {"version": intent.version}
-    if intent.id is not None:
-        spelt["id"] = intent.id
-    spelt["constraints"] = constraints_to_json(intent.constraints)
-    if intent.hints:
-        spelt["hints"] = dict(intent.hints)
-    return spelt
+def duplicate_ids(intents: Iterable[CacheIntent | None]) -> list[tuple[int, int, str]]:
+    """Report ids that one request uses twice: index of the first use, of the later use, and the id.
 
-
-def constraints_to_json(constraints: Constraints) -> dict[str, JsonValue]:
-    """Spell constraints as a JSON object, absent members left out."""
-    spelt: dict[str, JsonValue] = {
-        "retention": retention_to_json(constraints.retention),
-        "reuse": str(constraints.reuse),
-        "share_max": str(constraints.share_max),
-    }
-    if constraints.namespace is not None:
-        spelt["namespace"] = constraints.namespace
-    return spelt
+    Uniqueness binds the application; what a receiver does about it is its own choice (READ-2). None stands
+    for a fragment without an intent.
+    """
+    first: dict[str, int] = {}
+    repeated: list[tuple[int, int, str]] = []
+    for index, intent in enumerate(intents):
+        if intent is None or intent.id is None:
+            continue
+        earlier = first.setdefault(intent.id, index)
+        if earlier != index:
+            repeated.append((earlier, index, intent.id))
+    return repeated
 
 
 def retention_to_json(retention: Retention) -> dict[str, JsonValue]:

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from cctest.contract.source import Position, child
+from cctest.contract.source import Position, child, tokens_of
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
-_TOKEN: Final = re.compile(r"/([^/]*)")
 
 
 @dataclass(slots=True)
@@ -51,8 +50,7 @@ class Positions(Mapping[str, Position]):
         mark = self._root
         if pointer and not pointer.startswith("/"):
             raise KeyError(pointer)
-        for escaped in _TOKEN.findall(pointer):
-            token = escaped.replace("~1", "/").replace("~0", "~")
+        for token in tokens_of(pointer):
             if mark.inner is None or token not in mark.inner:
                 raise KeyError(pointer)
             mark = mark.inner[token]

@@ -1,8 +1,7 @@
 """JSON Schema validation (2020-12) whose faults point at the member that is wrong."""
 
 import re
-from collections.abc import Hashable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator
@@ -12,7 +11,7 @@ from referencing.jsonschema import DRAFT202012
 
 from cctest.contract.document_order import in_document_order
 from cctest.contract.shape import listed, shown
-from cctest.contract.source import Fault, JsonValue, child
+from cctest.contract.source import Fault, JsonValue, child, descend
 
 _BOUNDS: Final = {
     "minItems": "must have {} or more items",
@@ -27,14 +26,12 @@ _BOUNDS: Final = {
 class SchemaSet:
     """Schemas that may refer to one another, each compiled once.
 
-    `schemas` maps any names (file names, say) to parsed schemas. They are addressed by their `$id`, a part
-    of one by a JSON pointer as fragment: `urn:cctest:schema:cache_intent#/$defs/cache_intent`.
+    They are addressed by their `$id`, a part of one by a JSON pointer as fragment:
+    `urn:cctest:schema:cache_intent#/$defs/cache_intent`. Raises ValueError for a schema without an `$id`.
     """
 
-    def __init__(self, schemas: Mapping[str, JsonValue]) -> None:
-        resources = [
-            (_identifier(schema), DRAFT202012.create_resource(schema)) for schema in schemas.values()
-        ]
+    def __init__(self, schemas: Iterable[JsonValue]) -> None:
+        resources = [(_identifier(schema), DRAFT202012.create_resource(schema)) for schema in schemas]
         self._registry: Registry[Any] = Registry().with_resources(resources).crawl()
         self._validators: dict[str, Draft202012Validator] = {}
 
@@ -52,31 +49,6 @@ class SchemaSet:
         return in_document_order(value, dict.fromkeys(faults))
 
 
-class _Identity:
-    """Stands as a cache key for one mapping, not for what it holds."""
-
-    __slots__ = ("schemas",)
-
-    def __init__(self, schemas: Mapping[str, JsonValue]) -> None:
-        self.schemas = schemas
-
-    def __hash__(self) -> int:
-        return id(self.schemas)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.schemas is self.schemas
-
-
-def compiled(schemas: Mapping[str, JsonValue]) -> SchemaSet:
-    """Compile schemas, once for each mapping object, which must not be changed afterwards."""
-    return _compiled(_Identity(schemas))
-
-
-@lru_cache(maxsize=8)
-def _compiled(identity: _Identity) -> SchemaSet:
-    return SchemaSet(identity.schemas)
-
-
 def _identifier(schema: JsonValue) -> str:
     if not isinstance(schema, dict) or "$id" not in schema:
         raise ValueError("a schema needs an $id, by which it is addressed")
@@ -87,9 +59,7 @@ def _faults(error: ValidationError) -> Iterator[Fault]:
     """Turn one error into faults at the members that are wrong."""
     if error.context and (closest := best_match([error])) is not None:
         error = closest
-    pointer = ""
-    for token in error.absolute_path:
-        pointer = child(pointer, token)
+    pointer = descend("", error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance
     match error.validator:

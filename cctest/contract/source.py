@@ -1,6 +1,6 @@
 """Where in a document something stands, and what is wrong there."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -52,12 +52,31 @@ class Parsed:
     value: JsonValue
     positions: Mapping[str, Position] = field(default_factory=dict)
 
+    def nearest(self, pointer: str) -> Position | None:
+        """Give the place of a value, or of the nearest one around it; None where no places are known."""
+        while pointer and pointer not in self.positions:
+            pointer = pointer.rpartition("/")[0]
+        return self.positions.get(pointer)
+
 
 def child(pointer: str, token: str | int) -> str:
     """Extend a JSON pointer by one member name or array index, escaped as RFC 6901 says."""
     if isinstance(token, str):
         token = token.replace("~", "~0").replace("/", "~1")
     return f"{pointer}/{token}"
+
+
+def descend(pointer: str, path: Iterable[str | int]) -> str:
+    """Extend a JSON pointer by a path of member names and array indexes."""
+    for token in path:
+        pointer = child(pointer, token)
+    return pointer
+
+
+def tokens_of(pointer: str) -> Iterator[str]:
+    """Yield the member names and array indexes of a JSON pointer, unescaped; none for the whole document."""
+    for escaped in pointer.split("/")[1:]:
+        yield escaped.replace("~1", "/").replace("~0", "~")
 
 
 class DocumentError(ValueError):

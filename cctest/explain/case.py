@@ -104,6 +104,9 @@ def _check(case: Case, expectation: Expectation) -> Iterator[str]:
     if provided:
         hit = all_of(provided)
         yield from line(f"A hit means nothing unless {hit} hit as well, for it would have left fresh state.")
+    maker = expectation.arguments.get("only_if_reused")
+    if maker:
+        yield from line(f"It shows nothing where {maker} computed afresh: that left state of its own.")
     if expectation.control is not None:
         text = expectation.arguments.get("control_fragment", expectation.arguments.get("fragment", "it"))
         yield from line(

@@ -3,7 +3,7 @@
 import base64
 import importlib.util
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from cctest.child import running
 from cctest.contract.source import JsonValue
-from cctest.instrument.bodytext import holds
 from cctest.instrument.record import Ending
 from cctest.instrument.settings import NAME, Settings
 from cctest.problem import TargetProblem, UsageProblem
@@ -177,13 +176,6 @@ class Engine:
             where=self.url,
             hint="start one with `cctest engine`",
         )
-
-
-def find(
-    entries: Iterable[EngineRecord], text: str, started: float, ended: float
-) -> tuple[EngineRecord, ...]:
-    """Give the entries that arrived within [started, ended] and hold `text` in their body, however spelt."""
-    return tuple(entry for entry in entries if started <= entry.arrived <= ended and holds(entry.body, text))
 
 
 @contextmanager

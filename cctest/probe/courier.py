@@ -1,6 +1,8 @@
 """Sending the requests of all cells to one target, and giving up once it has plainly gone."""
 
 import threading
+import time
+from email.utils import parsedate_to_datetime
 from typing import Final
 
 from cctest.probe.case import Step
@@ -20,11 +22,10 @@ USUAL_WAIT: Final = 1.0
 
 
 class Courier:
-    """Counts what it sends, and whether anything still comes back. Safe to use from several threads."""
+    """Notes whether anything still comes back. Safe to use from several threads."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
-        self.sent = 0
         self._lock = threading.Lock()
         self._broken_in_a_row = 0
 
@@ -32,7 +33,6 @@ class Courier:
         """Send the request of a step. What went wrong is part of the observation."""
         with self._lock:
             gone = self._broken_in_a_row >= PATIENCE
-            self.sent += not gone
         if gone:
             message = f"not sent: the last {PATIENCE} exchanges with the target broke off"
             error = ExchangeError(ExchangeKind.UNREACHABLE, message)
@@ -50,9 +50,24 @@ class Courier:
             self._broken_in_a_row = self._broken_in_a_row + 1 if broken else 0
 
 
+TURNED_AWAY: Final = 6
+"""How often a request that was put off (429, 503) is sent again."""
+
+
 def asked_to_wait(response: Response | None) -> float | None:
-    """Return the seconds for which a 429 asks to be left alone; None for any other response."""
-    if response is None or response.status != 429:
+    """Return the seconds for which a 429 or a 503 asks to be left alone; None for any other response."""
+    if response is None or response.status not in (429, 503):
         return None
-    stated = response.headers.get("retry-after", "")
-    return min(float(stated), LONGEST_WAIT) if stated.isdecimal() else USUAL_WAIT
+    return min(max(_stated(response.headers.get("retry-after", "")), 0.0), LONGEST_WAIT)
+
+
+def _stated(retry_after: str) -> float:
+    """Read a Retry-After: seconds, or a date."""
+    try:
+        return float(retry_after)
+    except ValueError:
+        pass
+    try:
+        return parsedate_to_datetime(retry_after).timestamp() - time.time()
+    except (ValueError, TypeError):
+        return USUAL_WAIT

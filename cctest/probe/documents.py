@@ -58,9 +58,14 @@ def _refuse(constant: str) -> Any:
 
 
 def _case(vector: Vector, intent: JsonValue) -> Case:
-    def step(name: str, intent_name: str) -> Step:
-        fragments = (FragmentSpec("prefix", intent_name), FragmentSpec("question"))
-        return Step(name, Role.SELF, fragments)
+    def step(name: str, intent_name: str, by: Role = Role.SELF) -> Step:
+        return Step(name, by, (FragmentSpec("prefix", intent_name), FragmentSpec("question")))
+
+    def computes(name: str, step: str, arguments: dict[str, JsonValue]) -> Expectation:
+        fragment: dict[str, JsonValue] = {"fragment": "prefix"}
+        return Expectation(
+            name, "not_reused", vector.rules, fragment | arguments, step=step, control="control"
+        )
 
     return Case(
         id=f"document-{vector.name}",
@@ -68,19 +73,18 @@ def _case(vector: Vector, intent: JsonValue) -> Case:
         rules=vector.rules,
         texts={"prefix": 0.5, "question": 0.05},
         intents={"invalid": intent, "valid": _VALID},
-        steps=(step("invalid", "invalid"), step("valid", "valid"), step("control", "valid")),
+        steps=(
+            step("invalid", "invalid"),
+            step("foreigner", "invalid", Role.OTHER_TENANT),
+            step("valid", "valid"),
+            step("control", "valid"),
+        ),
         expectations=(
             Expectation(
                 "refused-or-fallback", "refused_or_fallback", (*vector.rules, "BND-9"), {}, step="invalid"
             ),
-            Expectation(
-                "nothing-retained",
-                "not_reused",
-                vector.rules,
-                {"fragment": "prefix"},
-                step="valid",
-                control="control",
-            ),
+            computes("nothing-retained", "valid", {}),
+            computes("foreigner-computes", "foreigner", {"refusable": True}),
         ),
         needs=("share_max=tenant",),
         axes={"stream": ("plain", "streamed")},

@@ -9,6 +9,7 @@ from cctest.probe.case import Case, Role
 from cctest.probe.cells import Cell, cells_of
 from cctest.probe.prompt import ANSWER_TOKENS, UNIT_WORDS, Setting, build
 from cctest.probe.settlement import ATTEMPTS
+from cctest.probe.settling import PAUSES
 from cctest.target.configuration import Configuration
 from cctest.target.credential import Credential
 
@@ -18,8 +19,14 @@ REQUEST_SECONDS: Final = 0.3
 BYTES_PER_TOKEN: Final = 4
 """Assumed of the target's tokenizer."""
 
-SURVEY_REQUESTS: Final = 2
-"""Requests before the first case: see `cctest.probe.preflight`."""
+SURVEY_REQUESTS: Final = 2 + 2 * len(PAUSES) + 1
+"""Requests before the first case, at most: `cctest.probe.preflight`, and twice each pause of `settling`."""
+
+_SURVEY_UNITS: Final = 2 * len(PAUSES) + 3
+"""Length of their texts, in units."""
+
+_WORD_BYTES: Final = 7
+"""Bytes of a made-up word with its space."""
 
 _ANY_NONCE: Final = "0" * 12
 
@@ -87,7 +94,9 @@ def estimate(
     for cell in cells_of(cases, full=full):
         cost = _cost(cell, configuration, callers, engine=engine)
         groups[cell.case.group] = groups.get(cell.case.group, Cost()) + cost
-    total = sum(groups.values(), Cost(requests=SURVEY_REQUESTS))
+    words = _SURVEY_UNITS * max(UNIT_WORDS, configuration.min_prompt_tokens or 0)
+    survey = Cost(requests=SURVEY_REQUESTS, tokens=words * _WORD_BYTES // BYTES_PER_TOKEN)
+    total = sum(groups.values(), survey)
     at_a_time = min(jobs, configuration.rate.concurrency or jobs)
     rate = configuration.rate.requests_per_second
     seconds = max(

@@ -11,8 +11,14 @@ from typing import Final
 from cctest.probe.callers import UNCREDENTIALED, lacking
 from cctest.probe.case import Expectation, Role, Step, role_in
 from cctest.probe.cells import Cell
-from cctest.probe.courier import Courier, asked_to_wait
-from cctest.probe.judgement import Advertised, Judgement, World, missing_capability
+from cctest.probe.courier import TURNED_AWAY, Courier, asked_to_wait
+from cctest.probe.judgement import (
+    Advertised,
+    Judgement,
+    World,
+    missing_capability,
+    refuses_conversation,
+)
 from cctest.probe.ledger import Ledger
 from cctest.probe.observation import Observation
 from cctest.probe.predicates import PREDICATES
@@ -35,8 +41,8 @@ _PAUSES: Final = (0.0, 0.4, 1.6)
 _AFTERMATH: Final = 1.0
 """Seconds in which a cancellation has to reach the engine."""
 
-_TURNED_AWAY: Final = 6
-"""How often a request that was answered with 429 is sent again."""
+_SETTLED_WELL: Final = (Result.PASS, Result.UNSUPPORTED)
+"""Results that nobody wants to reproduce."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,7 @@ class Stage:
     hope: Hope = field(default_factory=Hope)
     ledger: Ledger | None = None
     settling: float = 0.0
+    tokens_per_byte: float | None = None
 
 
 def run_cell(cell: Cell, stage: Stage) -> Generator[float, None, CellResult]:
@@ -76,12 +83,18 @@ def run_cell(cell: Cell, stage: Stage) -> Generator[float, None, CellResult]:
         return CellResult(tuple(uncast))
     began = time.monotonic()
     attempts: list[_Attempt] = []
-    while not attempts or (len(attempts) < ATTEMPTS and stage.hope.left and not _settled(attempts)):
+    while not attempts or (stage.hope.left and _worth_another(attempts)):
         attempts.append((yield from _attempt(cell, stage, len(attempts))))
     seconds = time.monotonic() - began
     decisions = [conclude(history) for history in _histories(attempts)]
     checks = tuple(
-        _check(cell, expected, decided, reproduce=_commands(index, attempts, stage), seconds=seconds)
+        _check(
+            cell,
+            expected,
+            decided,
+            reproduce=() if decided.result in _SETTLED_WELL else _commands(index, attempts, stage),
+            seconds=seconds,
+        )
         for index, (expected, decided) in enumerate(zip(cell.case.expectations, decisions, strict=True))
     )
     taken = (take(spec, attempts[-1].world, f"{cell.case.id}#{spec.id}") for spec in cell.case.readings)
@@ -105,8 +118,11 @@ def _histories(attempts: Sequence[_Attempt]) -> Iterator[tuple[Judgement, ...]]:
     return zip(*(one.judgements for one in attempts), strict=True)
 
 
-def _settled(attempts: Sequence[_Attempt]) -> bool:
-    return all(settle(history) is not None for history in _histories(attempts))
+def _worth_another(attempts: Sequence[_Attempt]) -> bool:
+    """Whether something is unsettled; a hit seen once gets two attempts more than a missed control."""
+    unsettled = [history for history in _histories(attempts) if settle(history) is None]
+    hit = any(one.result is Result.FAIL for history in unsettled for one in history)
+    return bool(unsettled) and len(attempts) < ATTEMPTS + (2 if hit else 0)
 
 
 def _attempt(cell: Cell, stage: Stage, number: int) -> Generator[float, None, _Attempt]:
@@ -121,7 +137,7 @@ def _attempt(cell: Cell, stage: Stage, number: int) -> Generator[float, None, _A
         unit_words=stage.unit_words,
     )
     timed = any(step.after for step in cell.case.steps)
-    pause = 0.0 if timed else max(stage.settling, _PAUSES[number])
+    pause = 0.0 if timed else max(stage.settling, _PAUSES[min(number, len(_PAUSES) - 1)])
     observations: dict[str, Observation] = {}
     read = stage.ledger.latest if stage.ledger else 0
     for step in cell.case.steps:
@@ -135,17 +151,27 @@ def _attempt(cell: Cell, stage: Stage, number: int) -> Generator[float, None, _A
         if stage.ledger is not None and (seen.error is None or _provoked(seen)):
             seen = replace(seen, records=stage.ledger.entries(setting, seen.built, read))
             read = max((entry.number for entry in seen.records or ()), default=read)
-        observations[step.id] = seen
+        observations[step.id] = replace(seen, tokens_per_byte=stage.tokens_per_byte)
     world = World(setting, observations, stage.advertised)
-    judged = tuple(PREDICATES[expected.predicate](expected, world) for expected in cell.case.expectations)
+    judged = tuple(_judge(expected, world) for expected in cell.case.expectations)
     stage.hope.note(reused=any(_any_reuse(seen) for seen in observations.values()))
     return _Attempt(world, judged)
 
 
+def _judge(expected: Expectation, world: World) -> Judgement:
+    """Judge an expectation; where the target takes no such conversation at all, there is nothing to show."""
+    judgement = PREDICATES[expected.predicate](expected, world)
+    if judgement.result is not Result.INCONCLUSIVE or not refuses_conversation(world):
+        return judgement
+    refusal = next(iter(world.observations.values())).outline
+    return Judgement(Result.UNSUPPORTED, f"the target takes no such conversation: {refusal}")
+
+
 def _any_reuse(seen: Observation) -> bool:
     outcomes = {entry.get("outcome") for entry in seen.entries or ()}
+    recorded = any(record.cached_tokens for record in seen.records or ())
     counted = seen.chat is not None and bool(seen.chat.cached_tokens)
-    return counted or bool(outcomes & {"exact_hit", "approximate_hit"})
+    return recorded or counted or bool(outcomes & {"exact_hit", "approximate_hit"})
 
 
 def _perform(
@@ -161,7 +187,7 @@ def _perform(
         return Observation(step, built, request, error=broken)
     with _misbehaving(step, setting, built, stage):
         seen = stage.courier.deliver(step, built, request, streamed=setting.streamed)
-        for _ in range(_TURNED_AWAY):
+        for _ in range(TURNED_AWAY):
             delay = asked_to_wait(seen.response)
             if delay is None or step.misbehaviour is not None:
                 break
@@ -230,7 +256,7 @@ def _check(
         expected=judgement.expected,
         seen=judgement.seen,
         evidence=judgement.evidence,
-        reproduce=() if result in (Result.PASS, Result.UNSUPPORTED) else reproduce,
+        reproduce=reproduce,
         seconds=round(seconds, 3),
         profile=Profile.EXTENDED if cell.case.needs else Profile.CORE,
     )

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from cctest.contract.capabilities import Capabilities
 from cctest.contract.source import JsonValue
+from cctest.contract.vocabulary import ErrorCode
 from cctest.probe.case import Expectation
 from cctest.probe.observation import Observation
 from cctest.probe.prompt import Setting
@@ -23,8 +24,8 @@ class Advertised:
 
     @property
     def exposed(self) -> bool:
-        """Whether a JSON document came back, whatever is in it."""
-        return self.status == 200 and self.document is not None
+        """Whether what came back means to be a JSON document, whatever is in it."""
+        return self.status == 200 and (self.document is not None or bool(self.faults))
 
     @property
     def outline(self) -> str:
@@ -51,8 +52,9 @@ class Judgement:
     """The decision on one expectation.
 
     `repeatable` marks a failure that is shown by usage counts or status alone: noise could have caused it,
-    so it must be seen twice. `retry` marks what another attempt may decide. `uncontrolled` marks an absence
-    of reuse that only lacked its positive control.
+    so it must be seen twice. `persistent` marks a failure that only counts if every attempt shows it: an
+    overloaded target answers 500 now and then. `retry` marks what another attempt may decide.
+    `uncontrolled` marks an absence of reuse that only lacked its positive control.
     """
 
     result: Result
@@ -61,6 +63,7 @@ class Judgement:
     seen: str = ""
     evidence: tuple[Evidence, ...] = ()
     repeatable: bool = False
+    persistent: bool = False
     retry: bool = False
     uncontrolled: bool = False
 
@@ -81,6 +84,23 @@ def failed(message: str, expected: str, seen: str, *evidence: Evidence) -> Judge
 def inconclusive(message: str, *evidence: Evidence) -> Judgement:
     """Something that the decision needs wasn't observed."""
     return Judgement(Result.INCONCLUSIVE, message, evidence=evidence)
+
+
+def refuses_conversation(world: World) -> bool:
+    """Whether every request of the cell was refused, and none for a reason of this contract.
+
+    A target may take no tools, or no system message behind a user's: that is no matter of this contract.
+    """
+    seen = list(world.observations.values())
+    return bool(seen) and all(_refused_otherwise(observation) for observation in seen)
+
+
+def _refused_otherwise(observation: Observation) -> bool:
+    response, chat = observation.response, observation.chat
+    if response is None or chat is None or observation.answered:
+        return False
+    ours = chat.error_code in tuple(ErrorCode)
+    return 400 <= response.status < 500 and response.status not in (401, 403, 429) and not ours
 
 
 def response_evidence(observation: Observation) -> Evidence:

@@ -1,5 +1,6 @@
 """What one step showed, and where in it a fragment stands."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ class Observation:
     """One step as it went: what was sent and what came back, or why nothing did.
 
     `records` is what reached the engine for it; None where no instrumented engine is attached.
+    `tokens_per_byte` is how the target counts texts like ours; None where it tells no counts.
     """
 
     step: Step
@@ -25,6 +27,7 @@ class Observation:
     chat: ChatResult | None = None
     error: ExchangeError | None = None
     records: tuple[EngineRecord, ...] | None = None
+    tokens_per_byte: float | None = None
 
     @property
     def answered(self) -> bool:
@@ -71,15 +74,19 @@ def entry_of(observation: Observation, text: str) -> Mapping[str, JsonValue] | N
     return None
 
 
-def span(built: BuiltRequest, text: str, prompt_tokens: int) -> tuple[float, float]:
+def span(
+    built: BuiltRequest, text: str, prompt_tokens: int, tokens_per_byte: float | None = None
+) -> tuple[float, float]:
     """Estimate where in the prompt a fragment starts and ends, in tokens.
 
-    All texts are made alike, so tokens are taken to be spread evenly over the bytes.
+    All texts are made alike, so tokens are spread evenly over the bytes. What the prompt has beyond that is
+    the template's own, and taken to stand in front of everything.
     """
     total = sum(fragment.size for fragment in built.fragments)
-    before = 0
+    rate = min(tokens_per_byte or math.inf, prompt_tokens / total)
+    before = prompt_tokens - rate * total
     for fragment in built.fragments:
         if fragment.text == text:
-            return prompt_tokens * before / total, prompt_tokens * (before + fragment.size) / total
-        before += fragment.size
+            return before, before + rate * fragment.size
+        before += rate * fragment.size
     raise ValueError(f"no fragment with text {text!r} in this request")

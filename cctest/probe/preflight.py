@@ -1,5 +1,6 @@
 """Finding out, before any case runs, whether the target speaks the binding at all."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -9,6 +10,7 @@ from cctest.contract.capabilities import read_capabilities
 from cctest.contract.source import DocumentError, JsonValue, SourceError
 from cctest.contract.vocabulary import ErrorCode
 from cctest.probe.case import Case, FragmentSpec, Role, Step
+from cctest.probe.courier import TURNED_AWAY, asked_to_wait
 from cctest.probe.interpreter import CHAT_PATH
 from cctest.probe.judgement import Advertised
 from cctest.probe.prompt import Setting, build
@@ -50,7 +52,7 @@ def survey(target: Target, credential: Credential, model: str, nonce: str) -> Su
     Raises TargetProblem if the target can't be reached, answers nothing but server errors, refuses the
     credential, or redirects.
     """
-    response = _send(target, Request("GET", CAPABILITIES_PATH, credential=credential))
+    response = _patiently(target, Request("GET", CAPABILITIES_PATH, credential=credential))
     advertised = _read(response)
     if advertised.exposed:
         open_answer = _send(target, Request("GET", CAPABILITIES_PATH))
@@ -98,7 +100,8 @@ def _read(response: Response) -> Advertised:
     try:
         document = strict_json.loads(response.body)
     except SourceError as error:
-        return Advertised(200, faults=(f"no JSON: {error}",))
+        faults = (f"no acceptable JSON: {error}",) if response.body.lstrip().startswith(b"{") else ()
+        return Advertised(200, faults=faults)
     return _interpret(document)
 
 
@@ -113,6 +116,18 @@ def _interpret(document: JsonValue) -> Advertised:
 
 
 _READ_13: Final = {200: "open", 401: "unauthorized", 403: "forbidden"}
+
+
+def _patiently(target: Target, request: Request) -> Response:
+    """Send a request again for as long as it is put off with 429."""
+    response = _send(target, request)
+    for _ in range(TURNED_AWAY):
+        delay = asked_to_wait(response)
+        if delay is None:
+            break
+        time.sleep(delay)
+        response = _send(target, request)
+    return response
 
 
 def _send(target: Target, request: Request) -> Response:

@@ -127,7 +127,7 @@ def substitute(value: JsonValue, setting: Setting) -> JsonValue:
     """Replace the placeholders in every string of `value`.
 
     A string that is nothing but `${hint_max:OFFSET}` becomes an integer: the advertised maximum of
-    `reuse_within` plus OFFSET seconds.
+    `reuse_within` plus OFFSET seconds. `${hint_low}` becomes 1, or that maximum if it is smaller.
     """
     if isinstance(value, dict):
         return {name: substitute(member, setting) for name, member in value.items()}
@@ -135,8 +135,12 @@ def substitute(value: JsonValue, setting: Setting) -> JsonValue:
         return [substitute(member, setting) for member in value]
     if not isinstance(value, str):
         return value
-    if (match := _PLACEHOLDER.fullmatch(value)) and match[1] == "hint_max":
-        return hint_maximum(setting) + int(match[2] or 0)
+    if (match := _PLACEHOLDER.fullmatch(value)) and match[1] in ("hint_max", "hint_low"):
+        return (
+            hint_maximum(setting) + int(match[2] or 0)
+            if match[1] == "hint_max"
+            else min(1, hint_maximum(setting))
+        )
     return _PLACEHOLDER.sub(lambda match: _resolve(match[1], match[2] or "", setting), value)
 
 
@@ -200,7 +204,9 @@ def _fragment(slot: Slot, setting: Setting, raw_intents: list[str]) -> tuple[Jso
 def _content(slot: Slot, text: str, setting: Setting) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:
     """Make a fragment, and the object inside it on which an intent would be misplaced."""
     if slot.place is Place.TOOLS:
-        name = "f_" + words(setting.nonce, slot.spec.text, 2).replace(" ", "_")
+        variant = setting.case.variants.get(slot.spec.text)  # differs from its model in nothing but the text
+        model = slot.spec.text if variant is None else variant.of
+        name = "f_" + words(setting.nonce, model, 2).replace(" ", "_")
         parameters: JsonValue = {"type": "object", "properties": {}}
         function: dict[str, JsonValue] = {"name": name, "description": text, "parameters": parameters}
         return {"type": "function", "function": function}, function

@@ -20,7 +20,7 @@ from cctest.probe.ledger import Ledger
 from cctest.probe.preflight import Survey, survey
 from cctest.probe.prompt import UNIT_WORDS
 from cctest.probe.schedule import run_overlapped
-from cctest.probe.settling import settling_seconds
+from cctest.probe.settling import Habits, learn
 from cctest.probe.timing import timing_check
 from cctest.problem import Problem, UsageProblem
 from cctest.report.model import Report
@@ -104,6 +104,7 @@ def run_probe(plan: ProbePlan, progress: Callable[[Progress], None]) -> Report:
         verdict=verdict,
         readings=_distinct((*found.readings, *readings)),
         checks=tuple(sorted(checks, key=_by_case(plan.cases))),
+        partial=plan.only is not None or len(plan.cases) != plan.total,
         unobservable=_unobservable(),
         notes=(
             *configuration.notes(),
@@ -158,10 +159,10 @@ def _survey(target: Target, credential: Credential, model: str, nonce: str, reda
 
 
 def _settled(stage: Stage, found: Survey) -> Stage:
-    """Take in how long the target takes to settle, and whether controls are worth trying again."""
-    seconds = settling_seconds(stage) if found.obstacle is None else None
-    stage.hope.note(reused=seconds is not None)
-    return replace(stage, settling=seconds or 0.0)
+    """Take in the target's habits, and whether controls are worth trying again."""
+    habits = learn(stage) if found.obstacle is None else Habits()
+    stage.hope.note(reused=habits.settling is not None)
+    return replace(stage, settling=habits.settling or 0.0, tokens_per_byte=habits.tokens_per_byte)
 
 
 def _play(
@@ -172,6 +173,8 @@ def _play(
     only = plan.only
     cases = [case for case in plan.cases if stage.ledger is not None or not case.two_ended]
     cells = [cell for cell in cells_of(cases, full=plan.full) if only is None or only(cell)]
+    if not cells:
+        raise UsageProblem("nothing is left to run", hint="the selected cases need an engine: give --engine")
     random.Random(plan.seed).shuffle(cells)  # noqa: S311 - an order, no secret
     progress(Progress(len(cells)))
     results: list[CellResult] = []

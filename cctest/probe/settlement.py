@@ -18,7 +18,7 @@ ATTEMPTS: Final = 3
 def settle(judgements: Sequence[Judgement]) -> Judgement | None:
     """Decide from the attempts so far; None while another one is needed."""
     latest = judgements[-1]
-    failures = [one for one in judgements if one.result is Result.FAIL]
+    failures = [one for one in judgements if one.result is Result.FAIL and not one.persistent]
     certain = [one for one in failures if not one.repeatable]
     if certain:
         return certain[0]
@@ -28,8 +28,11 @@ def settle(judgements: Sequence[Judgement]) -> Judgement | None:
         return None
     if failures and latest.result is not Result.INCONCLUSIVE:
         return _once(failures[0], latest)
-    if not failures and not latest.retry:
-        return latest
+    decided = [one for one in judgements if not one.retry and not one.persistent]
+    if decided and not failures:
+        return decided[0]
+    if len(judgements) >= ATTEMPTS and all(one.persistent for one in judgements):
+        return replace(latest, message=f"{latest.message} (at every attempt)")
     return None
 
 

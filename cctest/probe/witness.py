@@ -28,12 +28,25 @@ Witness: TypeAlias = Callable[[Observation, str], tuple[Reuse, Evidence | None]]
 
 def by_engine(observation: Observation, text: str) -> tuple[Reuse, Evidence | None]:
     """Judge by the engine's own record of the requests that the step caused."""
-    computed = [entry for entry in observation.records or () if entry.prompt_tokens is not None]
-    if not computed:
+    counts = engine_counts(observation)
+    if counts is None:
         return Reuse.UNKNOWN, None
-    prompt, cached = computed[-1].prompt_tokens or 0, computed[-1].cached_tokens or 0
+    prompt, cached = counts
     seen = f"{observation.step.id}: the engine's record has {cached} of {prompt} prompt tokens cached"
     return _by_counts(observation, text, prompt, cached), Evidence(Source.ENGINE, seen)
+
+
+def engine_counts(observation: Observation) -> tuple[int, int] | None:
+    """The prompt tokens and the cached ones of a step, by the engine's record; None without one.
+
+    A gateway may send a request on more than once. What later ones reuse in the same partition is the step's
+    own state, so the first of each partition counts, and the one that reused most.
+    """
+    first: dict[str, tuple[int, int]] = {}
+    for entry in observation.records or ():
+        if entry.prompt_tokens is not None:
+            first.setdefault(str(entry.cache_salt), (entry.prompt_tokens, entry.cached_tokens or 0))
+    return max(first.values(), key=lambda counts: counts[1], default=None)
 
 
 def by_usage(observation: Observation, text: str) -> tuple[Reuse, Evidence | None]:
@@ -69,7 +82,7 @@ WITNESSES: Final[tuple[tuple[str, Witness], ...]] = (
 
 
 def _by_counts(observation: Observation, text: str, prompt: int, cached: int) -> Reuse:
-    start, end = span(observation.built, text, prompt)
+    start, end = span(observation.built, text, prompt, observation.tokens_per_byte)
     share = (cached - start) / max(end - start, 1.0)
     if share >= SEEN_SHARE:
         return Reuse.SEEN

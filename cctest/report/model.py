@@ -20,6 +20,7 @@ class Report:
 
     `started` is UTC in ISO 8601, `seconds` the length of the run. `seed`, `target` and `capabilities` (as the
     target sent them) are None where the command has none. `notes` are remarks about the run as a whole.
+    `partial` says that only some of what there is was selected: the outcome is of the selection.
     `unobservable` gives, by identifier, the rules that nobody can observe from outside, and why. `unasserted`
     counts members that vectors left open. `baseline` is None where the run had none.
     """
@@ -31,6 +32,7 @@ class Report:
     checks: tuple[Check, ...]
     readings: tuple[Reading, ...] = ()
     notes: tuple[str, ...] = ()
+    partial: bool = False
     unobservable: Mapping[str, str] = field(default_factory=dict)
     unasserted: int = 0
     seed: int | None = None
@@ -56,6 +58,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "capabilities": report.capabilities,
         "outcome": str(report.verdict.outcome),
         "exit": int(report.verdict.exit),
+        "partial": report.partial,
         "reasons": list(report.verdict.reasons),
         "summary": summarise(report.checks),
         "profiles": {str(profile): summarise(of_profile(report, profile)) for profile in Profile},

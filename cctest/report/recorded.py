@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema.exceptions import best_match
 
 from cctest import datafile
-from cctest.contract.source import child
+from cctest.contract.source import descend
 from cctest.problem import UsageProblem
 from cctest.report.model import Report
 from cctest.verdict import Check, Evidence, Exit, Outcome, Profile, Reading, Result, Source, Verdict
@@ -27,10 +27,7 @@ def load_report(path: Path) -> Report:
         raise UsageProblem(f"is no JSON report: {error}", where=str(path), hint=_HINT) from None
     fault = best_match(datafile.validator("report.schema.json").iter_errors(document))
     if fault is not None:
-        pointer = ""
-        for step in fault.absolute_path:
-            pointer = child(pointer, step)
-        where = f"{path}, at {pointer or 'the top'}"
+        where = f"{path}, at {descend('', fault.absolute_path) or 'the top'}"
         raise UsageProblem(f"is no report of this version: {_short(fault.message)}", where=where, hint=_HINT)
     return _report(document)
 
@@ -52,6 +49,7 @@ def _report(document: Mapping[str, Any]) -> Report:
         checks=tuple(_check(check) for check in document["checks"]),
         readings=tuple(Reading(**reading) for reading in document["readings"]),
         notes=tuple(document["notes"]),
+        partial=document["partial"],
         unobservable=document["unobservable"],
         unasserted=document["unasserted"],
         seed=document["seed"],

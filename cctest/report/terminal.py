@@ -237,4 +237,5 @@ def _verdict(report: Report) -> Text:
     reasons = "".join(f"; {plain(reason)}" for reason in report.verdict.reasons)
     if report.baseline is not None and report.verdict.exit is Exit.OK and outcome is not Outcome.CONFORMANT:
         return Text.assemble((excused_outcome(report.baseline), "bold yellow"), f": {', '.join(parts)}")
-    return Text.assemble((str(outcome), _OUTCOME_STYLES[outcome]), f": {', '.join(parts)}{reasons}")
+    whole = f"{outcome} (of the selection)" if report.partial else str(outcome)
+    return Text.assemble((whole, _OUTCOME_STYLES[outcome]), f": {', '.join(parts)}{reasons}")

@@ -186,6 +186,8 @@ class _Reader:
             return
         first = choices[0] if isinstance(choices, list) else None
         message = first.get(member) if isinstance(first, dict) else None
+        if message is None and member == "delta" and isinstance(first, dict):
+            return  # some servers send chunks without a delta, for a content filter's verdict say
         if not isinstance(message, dict):
             self.problems.append(f"choices[0].{member} is no object")
             self._complete = False

@@ -56,11 +56,6 @@ class Configuration:
     min_prompt_tokens: int | None = None
 
     @property
-    def deadline(self) -> float:
-        """Seconds for one exchange as a whole."""
-        return self.timeouts.exchange
-
-    @property
     def insecure(self) -> bool:
         """Whether the target may be anybody: its certificate isn't checked."""
         return self.tls.insecure and self.target.startswith("https:")

@@ -10,6 +10,8 @@ from cctest.target.rate import Rate
 from cctest.target.target_file import TargetFile
 from cctest.target.tls import Tls, check_authorities, check_certificate
 
+_FILES: Final = ("ca_file", "client_certificate", "client_key")
+
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
@@ -20,18 +22,11 @@ class Timeouts:
 
 
 def read_timeouts(file: TargetFile) -> Timeouts:
-    """Read `timeouts`, or `deadline`, which is the older name of `timeouts.exchange`."""
+    """Read `timeouts`."""
     members = file.object("timeouts")
-    older = file.members.get("deadline")
-    if older is not None and "exchange" in members:
-        raise UsageProblem(
-            "`deadline` and `timeouts.exchange` are the same", where=file.place("/deadline"),
-            hint="leave out `deadline`",
-        )  # fmt: skip
-    exchange = members.get("exchange", older)
     return Timeouts(
         connect=number(members.get("connect")) or CONNECT_TIMEOUT,
-        exchange=number(exchange) or DEFAULT_DEADLINE,
+        exchange=number(members.get("exchange")) or DEFAULT_DEADLINE,
     )
 
 
@@ -70,6 +65,3 @@ def number(value: JsonValue) -> float | None:
 def integer(value: JsonValue) -> int | None:
     """Give a number that the schema calls an integer; None for no value."""
     return int(value) if isinstance(value, int | float) else None
-
-
-_FILES: Final = ("ca_file", "client_certificate", "client_key")

@@ -115,7 +115,8 @@ def _token(file: TargetFile, raw: str, pointer: str) -> str:
         raise UsageProblem("a token must be printable ASCII without spaces", where=where)
     if len(token) < SHORTEST_TOKEN:
         raise UsageProblem(
-            f"a token must have at least {SHORTEST_TOKEN} characters", where=where,
+            f"a token must have at least {SHORTEST_TOKEN} characters",
+            where=where,
             hint="a shorter one can't be kept out of the output",
-        )  # fmt: skip
+        )
     return token

@@ -18,7 +18,8 @@ class Redactor:
     """Puts `${VARIABLE}` in the place of every secret.
 
     Secrets are the tokens and those headers, of the configuration or of a credential, that have a variable:
-    as they are, escaped as in JSON (also with every non-ASCII character escaped), URL-encoded, and in base64.
+    as they are, escaped as in JSON (also with every non-ASCII character escaped) and in JSON pointers,
+    URL-encoded, and in base64.
     """
 
     def __init__(self, credentials: Iterable[Credential] = (), headers: Iterable[Header] = ()) -> None:
@@ -63,6 +64,7 @@ def _forms(secret: str) -> Iterator[str]:
     yield secret
     yield json.dumps(secret)[1:-1]
     yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield secret.replace("~", "~0").replace("/", "~1")
     yield quote(secret, safe="")
     yield quote_plus(secret)
     encoded = secret.encode("utf-8", "surrogatepass")

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from cctest import datafile
-from cctest.contract.source import Fault, JsonValue, child
+from cctest.contract.source import Fault, JsonValue, child, descend
 
 
 def shape_fault(value: JsonValue, schema: Mapping[str, Any]) -> Fault | None:
@@ -19,9 +19,7 @@ def shape_fault(value: JsonValue, schema: Mapping[str, Any]) -> Fault | None:
 
 
 def _fault(error: ValidationError) -> Fault:
-    pointer = ""
-    for token in error.absolute_path:
-        pointer = child(pointer, token)
+    pointer = descend("", error.absolute_path)
     rule, demanded = str(error.validator), cast(Any, error.validator_value)
     if rule == "additionalProperties" and isinstance(demanded, bool):
         return _unknown_member(error, pointer)

@@ -31,18 +31,16 @@ class TargetFile:
     def __init__(self, path: Path | None, environment: Environment) -> None:
         self.path = path
         self._environment = environment
-        parsed = _read(path) if path else Parsed({})
-        self._positions = parsed.positions
-        fault = shape_fault(parsed.value, json.loads(_SCHEMA.read_text("utf-8")))
+        self._parsed = _read(path) if path else Parsed({})
+        value = self._parsed.value
+        fault = shape_fault(value, json.loads(_SCHEMA.read_text("utf-8")))
         if fault is not None:
             raise UsageProblem(fault.message, where=self.place(fault.pointer))
-        self.members: dict[str, JsonValue] = parsed.value if isinstance(parsed.value, dict) else {}
+        self.members: dict[str, JsonValue] = value if isinstance(value, dict) else {}
 
     def place(self, pointer: str) -> str:
         """Say where in the file a member is, or else the nearest member around it."""
-        while pointer and pointer not in self._positions:
-            pointer = pointer.rpartition("/")[0]
-        return _place(self.path, self._positions.get(pointer))
+        return _place(self.path, self._parsed.nearest(pointer))
 
     def object(self, name: str) -> dict[str, JsonValue]:
         """Give a member that is an object; empty where it is absent."""

@@ -1,6 +1,6 @@
 """Prints how fast the core composes and the bundled vectors run. A benchmark, not a test.
 
-    python -m tests.benchmarks.core
+python -m tests.benchmarks.core
 """
 
 import statistics

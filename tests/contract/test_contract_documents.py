@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from cctest.bundle import SCHEMAS
-from cctest.contract.documents import check_document, core_faults, detect, duplicate_ids, schema_faults
-from cctest.contract.intent import CacheIntent, read_constraints, read_intent
-from cctest.contract.schema import SchemaSet, compiled
+from cctest.contract.documents import check_document, core_faults, schema_faults
+from cctest.contract.schema import SchemaSet
 from cctest.contract.source import JsonValue
 from cctest.contract.vocabulary import Kind
+from cctest.datafile import contract_schemas
 
 FILES = [SCHEMAS / f"{kind}.schema.json" for kind in Kind]
-BUNDLED: dict[str, JsonValue] = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in FILES}
+BUNDLED = contract_schemas()
 KINDS = st.sampled_from(Kind)
 CONSTRAINTS: Any = {"retention": {"mode": "allow"}, "reuse": "exact", "share_max": "tenant"}
 
@@ -29,7 +29,6 @@ def pointers(value: JsonValue, kind: Kind) -> set[str]:
 def test_valid_documents_pass_both_ways(case: tuple[Kind, Any]) -> None:
     kind, value = case
     assert check_document(value, kind, BUNDLED) == ()
-    assert detect(value) is kind
 
 
 @settings(max_examples=400)
@@ -41,7 +40,7 @@ def test_schemas_and_readers_find_fault_with_the_same_members(case: tuple[Kind, 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_the_schemas_are_schemas(path: Path) -> None:
-    Draft202012Validator.check_schema(BUNDLED[path.name])  # type: ignore[arg-type]
+    Draft202012Validator.check_schema(json.loads(path.read_bytes()))
 
 
 @pytest.mark.parametrize(
@@ -87,13 +86,7 @@ def test_wrappers_of_intent_and_capabilities_are_closed() -> None:
 def test_a_chat_response_is_a_document_with_a_status() -> None:
     status: JsonValue = [{"outcome": "miss", "constraint_result": "satisfied"}]
     response: JsonValue = {"choices": [], "usage": {}, "cache_status": status}
-    assert detect(response) is Kind.CACHE_STATUS
     assert check_document(response, Kind.CACHE_STATUS, BUNDLED) == ()
-
-
-@pytest.mark.parametrize("value", [None, [], {}, "cache_intent", {"cache_intent": 1, "cache_status": []}])
-def test_other_documents_are_of_no_kind(value: JsonValue) -> None:
-    assert detect(value) is None
 
 
 @pytest.mark.parametrize("kind", Kind)
@@ -136,31 +129,13 @@ def test_schema_messages_say_what_would_be_right() -> None:
 
 
 def test_the_intent_of_a_fragment_has_a_schema_of_its_own() -> None:
-    schemas = compiled(BUNDLED)
     reference = "urn:cctest:schema:cache_intent#/$defs/cache_intent"
-    assert schemas.faults({"version": 1, "constraints": CONSTRAINTS}, reference) == ()
-    assert [fault.pointer for fault in schemas.faults({"version": 1}, reference)] == [""]
+    assert BUNDLED.faults({"version": 1, "constraints": CONSTRAINTS}, reference) == ()
+    assert [fault.pointer for fault in BUNDLED.faults({"version": 1}, reference)] == [""]
     entry = "urn:cctest:schema:cache_status#/$defs/entry"
-    assert schemas.faults({"outcome": "miss", "constraint_result": "satisfied"}, entry) == ()
-
-
-def test_schemas_are_compiled_once_for_each_mapping() -> None:
-    assert compiled(BUNDLED) is compiled(BUNDLED)
-    assert compiled(dict(BUNDLED)) is not compiled(BUNDLED)
+    assert BUNDLED.faults({"outcome": "miss", "constraint_result": "satisfied"}, entry) == ()
 
 
 def test_a_schema_without_an_identifier_is_refused() -> None:
     with pytest.raises(ValueError, match=r"needs an \$id"):
-        SchemaSet({"x": {"type": "object"}})
-
-
-def test_duplicate_ids_are_reported_with_the_first_use() -> None:
-    constraints = read_constraints(CONSTRAINTS)
-    labels = ["a", None, "b", "a", "a", "A", "b"]
-    intents = [CacheIntent(1, constraints, label) for label in labels]
-    assert duplicate_ids([*intents, None]) == [(0, 3, "a"), (0, 4, "a"), (2, 6, "b")]
-
-
-def test_absent_ids_are_no_duplicates() -> None:
-    value: JsonValue = {"version": 1, "constraints": CONSTRAINTS}
-    assert duplicate_ids([read_intent(value), read_intent(value), None]) == []
+        SchemaSet([{"type": "object"}])

@@ -1,15 +1,13 @@
 from typing import Any
 
 import pytest
-from contract_strategies import INTENT_OBJECTS
-from hypothesis import given
 
 from cctest.contract.intent import (
     CacheIntent,
     Constraints,
     IntentError,
     Retention,
-    intent_to_json,
+    duplicate_ids,
     read_constraints,
     read_intent,
 )
@@ -217,7 +215,13 @@ def test_pointers_start_where_the_intent_stands() -> None:
     assert caught.value.faults[0].pointer == "/messages/0/cache_intent/id"
 
 
-@given(INTENT_OBJECTS)
-def test_an_intent_survives_being_spelt_and_read(value: Any) -> None:
-    read = read_intent(value)
-    assert read_intent(intent_to_json(read)) == read
+def test_duplicate_ids_are_reported_with_the_first_use() -> None:
+    shared = read_constraints(constraints())
+    labels = ["a", None, "b", "a", "a", "A", "b"]
+    intents = [CacheIntent(1, shared, label) for label in labels]
+    assert duplicate_ids([*intents, None]) == [(0, 3, "a"), (0, 4, "a"), (2, 6, "b")]
+
+
+def test_absent_ids_are_no_duplicates() -> None:
+    value: JsonValue = {"version": 1, "constraints": constraints()}
+    assert duplicate_ids([read_intent(value), read_intent(value), None]) == []

@@ -1,12 +1,12 @@
 """An instrumented engine with gateways in front of it, each a process of its own."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from cctest.instrument.client import Engine, EngineRecord, find, running_engine
+from cctest.instrument.bodytext import holds
+from cctest.instrument.client import Engine, EngineRecord, running_engine
 from gateway.process import running
 from gateway.talk import MONDAY, Caller
 
@@ -32,7 +32,7 @@ class Setting:
 
     def arrived(self, text: str) -> list[EngineRecord]:
         """What reached the engine with `text` in it."""
-        return list(find(self.engine.entries(), text, 0, time.monotonic()))
+        return [entry for entry in self.engine.entries() if holds(entry.body, text)]
 
     def salts(self, text: str) -> list[str]:
         """The partitions of the requests with `text`, in order."""

@@ -11,7 +11,7 @@ import pytest
 import requests
 from local_server import Behaviour, LocalServer
 
-from cctest.instrument.client import Engine, find, running_engine
+from cctest.instrument.client import Engine, running_engine
 from cctest.instrument.record import Ending, Record, header_digest
 from cctest.problem import TargetProblem
 from cctest.target.chat import ABSENT
@@ -133,21 +133,6 @@ def test_a_long_record_comes_in_pages(engine: Engine) -> None:
 @pytest.mark.parametrize("after", ["-1", "x", "1.5", "", "9" * 30])
 def test_a_number_that_is_none_is_refused(engine_url: str, after: str) -> None:
     assert requests.get(f"{engine_url}/cctest/record?after={after}", timeout=10).status_code == 400
-
-
-def test_entries_are_found_by_text_and_time(engine: Engine) -> None:
-    own = f'"{nonce()}"\n/é'
-    spellings = [json.dumps(body(own)), json.dumps(body(own), ensure_ascii=False)]
-    spellings.append(spellings[0].replace("/", "\\/"))
-    times = [time.monotonic()]
-    before = engine.about().latest
-    for spelling in spellings:
-        send(engine.url, spelling.encode())
-        times.append(time.monotonic())
-    entries = engine.entries(before)
-    assert find(entries, own, times[0], times[-1]) == entries
-    assert find(entries, own, times[1], times[2]) == entries[1:2]
-    assert find(entries, f"{own}?", times[0], times[-1]) == ()
 
 
 def test_the_record_can_be_cleared() -> None:

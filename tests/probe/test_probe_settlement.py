@@ -70,3 +70,20 @@ def test_controls_are_tried_again_only_for_a_target_that_has_reused_something() 
     hope.note(reused=True)
     hope.note(reused=False)
     assert hope.left
+
+
+BUSY = Judgement(Result.FAIL, "HTTP 500", persistent=True)
+
+
+def test_a_server_error_counts_only_if_every_attempt_shows_it() -> None:
+    assert settle([BUSY]) is None
+    assert settle([BUSY, BUSY]) is None
+    settled = settle([BUSY, BUSY, BUSY])
+    assert settled is not None
+    assert settled.result is Result.FAIL
+    assert settle([BUSY, PASS]) is PASS
+    assert conclude([BUSY, BUSY]).result is Result.INCONCLUSIVE
+
+
+def test_a_decision_outlives_later_attempts_that_another_check_of_the_cell_needed() -> None:
+    assert settle([PASS, NO_CONTROL, NO_CONTROL]) is PASS

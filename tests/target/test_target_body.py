@@ -57,7 +57,9 @@ def test_other_encodings_are_errors(encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"plain text", gzip.compress(b"hello there")[:-9], gzip.compress(b"a") + b"junk"]
+    "body",
+    [b"plain text", gzip.compress(b"hello there")[:-9], gzip.compress(b"a") + b"junk"],
+    ids=["not encoded", "cut short", "followed by junk"],  # a packed body holds the time of day
 )
 def test_a_damaged_encoding_is_an_error(body: bytes) -> None:
     with pytest.raises(BodyEncodingError):

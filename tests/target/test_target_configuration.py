@@ -93,12 +93,11 @@ def test_without_a_target_there_is_nothing_to_probe(tmp_path: Path) -> None:
     [
         ("target: http://h\ntokn: x", "probe.yaml:2:7: unknown member `tokn`; known: target, model,"),
         ("target: http://h\nmodle: x", "probe.yaml:2:8: unknown member `modle`; did you mean `model`?"),
-        ("target: http://h\ndeadline: soon", "probe.yaml:2:11: deadline: must be a number"),
-        ("target: http://h\ndeadline: 0", "probe.yaml:2:11: deadline: must be more than 0"),
+        ("target: http://h\ntimeouts: {exchange: soon}", "probe.yaml:2:22: exchange: must be a number"),
+        ("target: http://h\ntimeouts: {exchange: 0}", "probe.yaml:2:22: exchange: must be more than 0"),
         ("target: http://h\nmin_prompt_tokens: 0", "min_prompt_tokens: must be at least 1"),
-        ("target: http://h\ndeadline: 1e9", "deadline: must be at most 3600"),
+        ("target: http://h\ntimeouts: {exchange: 1e9}", "exchange: must be at most 3600"),
         ("target: http://h\ntimeouts: {exchnge: 1}", "did you mean `exchange`?"),
-        ("target: http://h\ntimeouts: {exchange: 1}\ndeadline: 2", "probe.yaml:3:11: `deadline` and `timeouts.exchange`"),
         ("target: http://h\nrate: {requests_per_second: 0}", "must be more than 0"),
         ("target: http://h\nrate: {concurrency: 0}", "must be at least 1"),
         ("target: http://h\nbase_path: openai", "Begins with a slash"),
@@ -191,10 +190,6 @@ def test_unreadable_files_are_usage_problems(tmp_path: Path) -> None:
 
 def test_the_schema_is_a_schema() -> None:
     Draft202012Validator.check_schema(json.loads((SCHEMAS / "configuration.schema.json").read_text()))
-
-
-def test_the_older_name_of_the_deadline_still_works(tmp_path: Path) -> None:
-    assert load(tmp_path, "target: http://h\ndeadline: 7").timeouts == Timeouts(exchange=7.0)
 
 
 @pytest.mark.parametrize(

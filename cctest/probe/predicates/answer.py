@@ -1,7 +1,8 @@
 """Predicates about the response as such: served, refused, refused in the right way."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from cctest.contract.source import JsonValue
@@ -14,9 +15,10 @@ from cctest.probe.judgement import (
     inconclusive,
     missing_capability,
     passed,
+    refuses_conversation,
     response_evidence,
 )
-from cctest.probe.observation import Observation
+from cctest.probe.observation import Observation, entry_of
 from cctest.probe.witness import Reuse, by_engine, by_usage
 from cctest.verdict import Evidence, Result, Source
 
@@ -38,7 +40,17 @@ def answered(expectation: Expectation, world: World) -> Judgement:
         quotation = missing_capability(world.needs, world.advertised)
         if quotation is not None:
             return Judgement(Result.UNSUPPORTED, quotation, evidence=(evidence,))
-    return failed("a valid request was not served", "HTTP 200", step.outline, evidence)
+    status = step.response.status if step.response else 0
+    if status == 429:
+        return replace(inconclusive(f"{step.step.id} was put off: {step.outline}", evidence), retry=True)
+    told = failed("a valid request was not served", "HTTP 200", step.outline, evidence)
+    if step.chat is not None and step.chat.error_code in _CODES:
+        return told
+    if status >= 500:
+        return replace(told, persistent=True)
+    return inconclusive(
+        f"{step.step.id} was refused for no reason of this contract: {step.outline}", evidence
+    )
 
 
 def not_replayed(expectation: Expectation, world: World) -> Judgement:
@@ -86,22 +98,23 @@ def refused(expectation: Expectation, world: World) -> Judgement:
     if step.error is not None:
         return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
     codes = _strings(expectation.arguments.get("codes")) or _CODES
-    return _refusal(step, codes)
+    return _refusal(step, codes, world)
 
 
 def refused_or_fallback(expectation: Expectation, world: World) -> Judgement:
     """The step is refused (HTTP 400 with a code of BND-9) or served by fallback.
 
-    A fallback shows itself in a status whose every entry says `bypass`. A coarser status, or none, leaves it
-    to the other check of the case, which looks whether anything was kept.
+    A fallback shows itself in a status that says `bypass` from the invalid intent's fragment on; for what
+    stands before it only where one boundary is applied to the whole request. A coarser status, or none,
+    leaves it to the other checks of the case, which look whether anything was kept.
     """
     step = world.observations[str(expectation.step)]
     if step.error is not None:
         return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
     if not step.answered:
-        return _refusal(step, _CODES)
+        return _refusal(step, _CODES, world)
     evidence = response_evidence(step)
-    entries = step.entries or ()
+    entries = _from_invalid_on(step, world)
     outcomes = {str(entry.get("outcome")) for entry in entries}
     kept = any(entry.get("retention") == "retained" for entry in entries)
     if kept or not outcomes <= {"bypass", "unobserved"}:
@@ -120,8 +133,20 @@ def refused_or_fallback(expectation: Expectation, world: World) -> Judgement:
     return passed("served by fallback, by the target's own status", evidence)
 
 
+def _from_invalid_on(step: Observation, world: World) -> Sequence[Mapping[str, JsonValue]]:
+    """The entries of the first fragment that the step itself names, and of those behind it."""
+    entries = step.entries or ()
+    capabilities = world.advertised.capabilities
+    if capabilities is None or not capabilities.per_fragment_share:
+        return entries
+    texts = [fragment.text for fragment in step.built.fragments]
+    first = texts.index(step.step.fragments[0].text) if step.step.fragments else 0
+    behind = [entry for text in texts[first:] if (entry := entry_of(step, text)) is not None]
+    return behind or entries
+
+
 def _reused_anything(step: Observation) -> Evidence | None:
-    for fragment in step.built.fragments:
+    for fragment in step.step.fragments[:1]:
         for witness in (by_engine, by_usage):
             reuse, shown = witness(step, fragment.text)
             if reuse is Reuse.SEEN:
@@ -129,16 +154,24 @@ def _reused_anything(step: Observation) -> Evidence | None:
     return None
 
 
-def _refusal(step: Observation, codes: Sequence[str]) -> Judgement:
+def _refusal(step: Observation, codes: Sequence[str], world: World) -> Judgement:
+    """Judge a step that has to be refused: HTTP 400 with one of `codes`."""
     evidence = response_evidence(step)
     expected = f"HTTP 400 with error code {' or '.join(codes)}"
     if step.answered:
         return failed("the request was served", expected, step.outline, evidence)
     status = step.response.status if step.response else 0
     code = step.chat.error_code if step.chat else None
-    if status != 400 or code not in codes:
-        return failed("the refusal has another shape", expected, step.outline, evidence)
-    return passed(f"refused with {code}", evidence)
+    if status == 400 and code in codes:
+        return passed(f"refused with {code}", evidence)
+    if status == 429:
+        return replace(inconclusive(f"{step.step.id} was put off: {step.outline}", evidence), retry=True)
+    if code not in _CODES and refuses_conversation(world):
+        return Judgement(
+            Result.UNSUPPORTED, f"such a conversation is refused: {step.outline}", evidence=(evidence,)
+        )
+    told = failed("the refusal has another shape", expected, step.outline, evidence)
+    return replace(told, persistent=status >= 500)
 
 
 def _strings(value: JsonValue) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
 """Predicates about approximate reuse, for targets that say they do any."""
 
+from dataclasses import replace
+
 from cctest.probe.case import Expectation
 from cctest.probe.judgement import (
     Judgement,
@@ -11,7 +13,7 @@ from cctest.probe.judgement import (
     response_evidence,
 )
 from cctest.probe.observation import Observation, entry_of
-from cctest.probe.witness import WITNESSES, Reuse
+from cctest.probe.witness import WITNESSES, Reuse, by_engine
 from cctest.verdict import Evidence, Result, Source
 
 
@@ -27,15 +29,23 @@ def not_laundered(expectation: Expectation, world: World) -> Judgement:
     if not _approximated(maker):
         return inconclusive(f"no approximate reuse was seen in {maker.step.id}; none is owed")
     text = str(expectation.arguments["fragment"])
+    control = world.observations[str(expectation.control)]
     for name, witness in WITNESSES:
         reuse, evidence = witness(step, text)
         if evidence is None or reuse is Reuse.UNKNOWN:
             continue
-        if reuse is Reuse.UNSEEN:
+        if reuse is Reuse.UNSEEN and (witness is by_engine or witness(control, text)[0] is Reuse.SEEN):
             return passed(f"computed afresh, by {name}", evidence)
-        seen = f"{text} was {reuse}"
-        return failed("approximate state was served as exact", f"{text} computed afresh", seen, evidence)
-    return inconclusive(f"nothing shows whether {step.step.id} reused anything")
+        if reuse is Reuse.SEEN:
+            told = failed(
+                "approximate state was served as exact",
+                f"{text} computed afresh",
+                f"{text} was {reuse}",
+                evidence,
+            )
+            return replace(told, repeatable=witness is not by_engine)
+    message = f"nothing proves whether {step.step.id} reused anything: its control showed no reuse either"
+    return replace(inconclusive(message), retry=True)
 
 
 def approximate_reported(expectation: Expectation, world: World) -> Judgement:

@@ -1,5 +1,7 @@
 """Predicates about the capabilities object itself."""
 
+from dataclasses import replace
+
 from cctest.contract.vocabulary import ErrorCode, OnUnenforceable
 from cctest.probe.case import Expectation
 from cctest.probe.judgement import (
@@ -12,6 +14,7 @@ from cctest.probe.judgement import (
     passed,
     response_evidence,
 )
+from cctest.probe.observation import Observation
 from cctest.probe.witness import WITNESSES, Reuse
 from cctest.target.chat import ABSENT
 from cctest.verdict import Evidence, Result, Source
@@ -47,7 +50,8 @@ def as_advertised(expectation: Expectation, world: World) -> Judgement:
     """What is advertised isn't refused as unenforceable; what isn't is treated as advertised (CAP-2, CAP-3).
 
     `uses` names the capabilities that the step's intent needs. Service under a stricter policy than asked is
-    always permitted, so only a refusal can break this.
+    always permitted (INT-1), so only a refusal can break this. That a target serves by fallback what it says
+    it rejects is a warning.
     """
     step = world.observations[str(expectation.step)]
     capabilities = world.advertised.capabilities
@@ -58,18 +62,27 @@ def as_advertised(expectation: Expectation, world: World) -> Judgement:
     evidence = response_evidence(step)
     uses = expectation.arguments["uses"]
     lacking = missing_capability(tuple(map(str, uses)) if isinstance(uses, list) else (), world.advertised)
-    refused = step.chat is not None and step.chat.error_code == ErrorCode.UNENFORCEABLE
+    refused = step.chat is not None and step.chat.error_code in tuple(ErrorCode)
     if not refused and not step.answered:
-        return inconclusive(f"{step.step.id} was not served: {step.outline}", evidence)
+        return replace(inconclusive(f"{step.step.id} was not served: {step.outline}", evidence), retry=True)
+    if lacking is not None and _bypassed(step) and capabilities.on_unenforceable is OnUnenforceable.REJECT:
+        message = "reject is advertised, but the request was served by fallback"
+        return Judgement(Result.WARN, message, f"{ErrorCode.UNENFORCEABLE}", step.outline, (evidence,))
     if not refused:
         return passed(
             "served as advertised" if lacking is None else "served under a stricter policy", evidence
         )
     if lacking is None:
-        return failed("what is advertised was refused as unenforceable", "service", step.outline, evidence)
+        return failed("what is advertised was refused", "service", step.outline, evidence)
     if capabilities.on_unenforceable is OnUnenforceable.BYPASS:
         return failed("bypass is advertised, but the request was rejected", "service", step.outline, evidence)
     return passed(f"rejected as advertised; {lacking}", evidence)
+
+
+def _bypassed(step: Observation) -> bool:
+    """Whether the target's own status calls all of it a bypass, as it does no narrower scope (READ-27)."""
+    outcomes = {entry.get("outcome") for entry in step.entries or ()}
+    return step.answered and outcomes == {"bypass"}
 
 
 def boundary_as_advertised(expectation: Expectation, world: World) -> Judgement:

@@ -33,9 +33,11 @@ _SALT_LIMIT: Final = 128
 def intents_removed(expectation: Expectation, world: World) -> Judgement:
     """No `cache_intent` arrives on a fragment, on a content part or beside them (BND-4)."""
     step, record, missing = _arrival(expectation, world)
+    if record is None and step.chat is not None and step.chat.error_code in tuple(ErrorCode):
+        return passed(f"refused with {step.chat.error_code}", _evidence(step, "nothing arrived"))
     if record is None:
         return missing
-    left = list(_intents(record.members()))
+    left = [place for entry in step.records or () for place in _intents(entry.members())]
     if left:
         seen = f"cache_intent at {', '.join(left)}"
         return failed("the intent was forwarded", "no cache_intent upstream", seen, _evidence(step, seen))
@@ -66,11 +68,25 @@ def salt_replaced(expectation: Expectation, world: World) -> Judgement:
     if record is None:
         return missing
     own = json.loads(step.built.body).get("cache_salt")
-    if record.cache_salt == own:
+    if any(entry.cache_salt == own for entry in step.records or ()):
         return failed(
             "the caller's partition was forwarded", "another cache_salt", "the caller's", _salt(step)
         )
     return passed("the caller's cache_salt was stripped", _salt(step))
+
+
+def members_stripped(expectation: Expectation, world: World) -> Judgement:
+    """None of `members` of the body arrives (BND-6)."""
+    step, record, missing = _arrival(expectation, world)
+    if record is None:
+        return missing
+    names = expectation.arguments["members"]
+    arrived = {name for entry in step.records or () for name in entry.members()}
+    left = sorted({*map(str, names if isinstance(names, list) else ())} & arrived)
+    if left:
+        seen = f"{', '.join(left)} in the body"
+        return failed("a member that names a partition was forwarded", "none", seen, _evidence(step, seen))
+    return passed("stripped", _evidence(step, "no such member in the body"))
 
 
 def partitions_unique(expectation: Expectation, world: World) -> Judgement:
@@ -85,16 +101,33 @@ def partitions_unique(expectation: Expectation, world: World) -> Judgement:
             continue  # rejected instead of bypassed: nothing was sent that would need a partition
         if record is None:
             return _nothing_arrived(step, world)
-        salt = record.cache_salt
         evidence.append(_salt(step))
-        if not isinstance(salt, str) or not salt:
-            message = "a request that must be alone got the engine's shared default partition"
-            return failed(message, "a cache_salt of its own", _in_words(record), *evidence)
-        if salt in seen:
-            message = f"{seen[salt]} and {step.step.id} got the same partition"
-            return failed(message, "a partition of its own for each", "the same cache_salt", *evidence)
-        seen[salt] = step.step.id
+        for entry in step.records or ():
+            salt = entry.cache_salt
+            if not isinstance(salt, str) or not salt:
+                message = "a request that must be alone got the engine's shared default partition"
+                return failed(message, "a cache_salt of its own", _in_words(entry), *evidence)
+            if seen.setdefault(salt, step.step.id) != step.step.id:
+                message = f"{seen[salt]} and {step.step.id} got the same partition"
+                return failed(message, "a partition of its own for each", "the same cache_salt", *evidence)
     return passed(f"{len(seen)} partitions, all different", *evidence)
+
+
+def same_partition(expectation: Expectation, world: World) -> Judgement:
+    """A request that differs from step `as` in its id alone gets the same partition (INT-13).
+
+    The control repeats `as` exactly: where even it gets another one, partitions aren't to be compared.
+    """
+    step, record, missing = _arrival(expectation, world)
+    first = _computed(world.observations[str(expectation.arguments["as"])])
+    again = _computed(world.observations[str(expectation.control)])
+    if record is None or first is None or again is None:
+        return missing
+    if first.cache_salt != again.cache_salt:
+        return Judgement(Result.UNSUPPORTED, "the same request gets another partition each time")
+    if record.cache_salt != first.cache_salt:
+        return failed("the id entered the partition", "the same cache_salt", "another one", _salt(step))
+    return passed("the id made no difference", _salt(step))
 
 
 def partition_safe(expectation: Expectation, world: World) -> Judgement:
@@ -121,11 +154,14 @@ def partition_safe(expectation: Expectation, world: World) -> Judgement:
 
 
 def reached_engine(expectation: Expectation, world: World) -> Judgement:
-    """The answer was computed for this request, not replayed from an earlier one."""
+    """The answer was computed for this request; neither it nor a failure was replayed from an earlier one."""
     step = world.observations[str(expectation.step)]
     if step.error is not None:
         return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
     if not step.answered:
+        if not step.records and _told_before(step, world):
+            evidence = _evidence(step, "nothing arrived")
+            return failed("an earlier failure was replayed", "a request", step.outline, evidence)
         return inconclusive(f"{step.step.id} was not served: {step.outline}", response_evidence(step))
     record = _computed(step)
     if record is None:
@@ -251,6 +287,14 @@ def _fragments(members: dict[str, Any]) -> list[str]:
         if isinstance(fragment, dict):
             fragment.pop("cache_intent", None)
     return [json.dumps(fragment, ensure_ascii=False) for fragment in fragments]
+
+
+def _told_before(step: Observation, world: World) -> bool:
+    """Whether another step was refused in the very same words."""
+    told = [other.response for other in world.observations.values() if other is not step]
+    return step.response is not None and any(
+        (other.status, other.body) == (step.response.status, step.response.body) for other in told if other
+    )
 
 
 def _canaries(world: World, step: Observation) -> Iterator[str]:

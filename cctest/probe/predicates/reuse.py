@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from cctest.contract.vocabulary import ErrorCode
 from cctest.probe.callers import UNCREDENTIALED
 from cctest.probe.case import Expectation, role_in
 from cctest.probe.judgement import (
@@ -22,28 +21,36 @@ from cctest.verdict import Evidence, Result
 def not_reused(expectation: Expectation, world: World) -> Judgement:
     """The step must not have reused `fragment`, and its control must show that reuse was there to be had.
 
-    A hit by any witness is a failure, unless a stronger one shows that there was none. A pass
-    needs one witness that saw the control hit and saw the step not hit; which one it was is part of the
-    verdict. `provided` lists steps that would themselves have left fresh state had they not hit; unless all
-    of them did, a hit means nothing.
+    A hit by any witness is a failure, unless a stronger one shows that there was none. A pass needs one
+    witness that saw the control hit and saw the step not hit, and no stronger one that denies the control;
+    which one it was is part of the verdict. `provided` lists steps that would themselves have left fresh
+    state had they not hit; unless all of them did, a hit means nothing. Only if step `only_if_reused` did
+    reuse the fragment has the check anything to show. A `refusable` step may also be turned away.
     """
     text = str(expectation.arguments["fragment"])
     step = world.observations[str(expectation.step)]
     if not step.answered:
-        code = step.chat.error_code if step.chat else None
-        if expectation.arguments.get("refusable") and code in tuple(ErrorCode):
-            return passed(f"refused with {code}", response_evidence(step))
+        if expectation.arguments.get("refusable") and _refused(step):
+            return passed(f"turned away: {step.outline}", response_evidence(step))
         return _unanswered(step, world)
     found: list[Evidence] = []
     for _, witness in WITNESSES:
         reuse, evidence = witness(step, text)
         if evidence is not None:
             found.append(evidence)
-        if reuse in (Reuse.SEEN, Reuse.PARTLY):
+        if reuse is Reuse.SEEN or (reuse is Reuse.PARTLY and witness is by_engine):
             return _hit(expectation, world, reuse, witness, tuple(found))
+        if reuse is Reuse.PARTLY:
+            message = f"{step.step.id} reused {text} in part, which may be the template's own tokens"
+            return replace(inconclusive(message, *found), retry=True)
         if reuse is Reuse.UNSEEN and _proven(witness, expectation, world):
             break  # a weaker claim of reuse that didn't happen is another check's business
     return _without_hit(expectation, world, tuple(found))
+
+
+def _refused(step: Observation) -> bool:
+    """Whether a step was turned away for good; 429 only puts it off."""
+    return step.response is not None and 400 <= step.response.status < 500 and step.response.status != 429
 
 
 def _proven(witness: Witness, expectation: Expectation, world: World) -> bool:
@@ -51,6 +58,12 @@ def _proven(witness: Witness, expectation: Expectation, world: World) -> bool:
     control = world.observations[str(expectation.control)]
     text = str(expectation.arguments.get("control_fragment", expectation.arguments["fragment"]))
     return witness is by_engine or witness(control, text)[0] is Reuse.SEEN
+
+
+def _reused(step: Observation, text: str) -> bool:
+    """Whether the strongest witness that knows saw the step reuse a fragment."""
+    known = (witness(step, text)[0] for _, witness in WITNESSES)
+    return next((reuse for reuse in known if reuse is not Reuse.UNKNOWN), Reuse.UNKNOWN) is Reuse.SEEN
 
 
 def _hit(
@@ -61,8 +74,15 @@ def _hit(
     provided = expectation.arguments.get("provided")
     for name in provided if isinstance(provided, list) else ():
         if witness(world.observations[str(name)], text)[0] is not Reuse.SEEN:
+            quotation = missing_capability(world.needs, world.advertised)
+            if quotation is not None:
+                return Judgement(Result.UNSUPPORTED, quotation, evidence=found)
             message = f"{step.step.id} hit, but {name} had not, so that it may have left fresh state"
             return replace(inconclusive(message, *found), retry=True)
+    maker = expectation.arguments.get("only_if_reused")
+    if maker is not None and not _reused(world.observations[str(maker)], text):
+        message = f"{maker} computed afresh, and so left state of its own that may be reused"
+        return Judgement(Result.UNSUPPORTED, message, evidence=found)
     return Judgement(
         Result.FAIL,
         f"{role_in(world.setting.cell, step.step.by)} was served state that it must not reuse",
@@ -75,6 +95,10 @@ def _hit(
 
 def _without_hit(expectation: Expectation, world: World, found: tuple[Evidence, ...]) -> Judgement:
     text = str(expectation.arguments["fragment"])
+    maker = expectation.arguments.get("only_if_reused")
+    if maker is not None and not _reused(world.observations[str(maker)], text):
+        message = f"{maker} computed afresh, so that there was nothing for it to widen"
+        return Judgement(Result.UNSUPPORTED, message, evidence=found)
     control_text = str(expectation.arguments.get("control_fragment", text))
     step = world.observations[str(expectation.step)]
     control = world.observations[str(expectation.control)]
@@ -88,6 +112,8 @@ def _without_hit(expectation: Expectation, world: World, found: tuple[Evidence, 
             caution = "; it rests on the target's word alone" if witness is by_status else ""
             pair = [evidence for evidence in (shown, denied) if evidence is not None]
             return passed(f"no reuse where the control did reuse, by {name}{caution}", *pair)
+        if in_control is Reuse.UNSEEN:
+            break  # a weaker witness can't prove a control that a stronger one denies
     quotation = missing_capability(world.needs, world.advertised)
     if quotation is not None:
         return Judgement(Result.UNSUPPORTED, quotation, evidence=tuple(gathered))
@@ -107,4 +133,5 @@ def _unanswered(step: Observation, world: World) -> Judgement:
     quotation = missing_capability(world.needs, world.advertised)
     if quotation is not None:
         return Judgement(Result.UNSUPPORTED, quotation, evidence=(response_evidence(step),))
-    return inconclusive(f"{step.step.id} was not served: {step.outline}", response_evidence(step))
+    missing = inconclusive(f"{step.step.id} was not served: {step.outline}", response_evidence(step))
+    return replace(missing, retry=True)

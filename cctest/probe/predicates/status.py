@@ -1,10 +1,12 @@
 """Predicates about `cache_status`: its shape, its honesty, and what it must say."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from cctest.contract.source import DocumentError, JsonValue
 from cctest.contract.status import read_status
+from cctest.contract.vocabulary import Outcome, RetentionReport, Scope
 from cctest.probe.case import Expectation
 from cctest.probe.judgement import Judgement, World, failed, inconclusive, passed
 from cctest.probe.observation import (
@@ -13,12 +15,18 @@ from cctest.probe.observation import (
     governed_candidates,
     span,
 )
-from cctest.probe.witness import WITNESSES, Reuse
+from cctest.probe.witness import WITNESSES, Reuse, by_engine, engine_counts
 from cctest.target.chat import ABSENT
 from cctest.verdict import Evidence, Result, Source
 
 _TELLING = frozenset({"bypass", "miss", "exact_hit", "approximate_hit"})
 """Outcomes that claim something; a word outside the vocabulary is the shape's business."""
+
+_VOCABULARY: Final[Mapping[str, frozenset[str]]] = {
+    "outcome": frozenset(Outcome),
+    "effective_share": frozenset(Scope),
+    "retention": frozenset(RetentionReport),
+}
 
 _LONG_TOKENS = 64
 """Fragments shorter than this, in estimated tokens, may share all their blocks with neighbours (READ-30)."""
@@ -74,16 +82,20 @@ def status_honest(expectation: Expectation, world: World) -> Judgement:
     if not any(step.answered and step.entries for step in world.observations.values()):
         return without_status(world)
     compared = claims = 0
+    counts_prove = any(_shows_reuse(step) for step in world.observations.values())
     for step in world.observations.values():
         counts = _counts(step)
         for text, outcome in _claims(step):
             claims += 1
             agrees = _agrees(step, text, outcome, counts) if counts is not None else None
+            if agrees is False and outcome.endswith("_hit") and not counts_prove:
+                agrees = None  # counts that never show any reuse can't deny a hit
             if counts is not None and agrees is False:
                 claim = Evidence(Source.STATUS, f"{step.step.id}: outcome {outcome} reported for {text}")
                 message = "the status contradicts stronger evidence"
                 seen = counts.evidence.seen
-                return failed(message, f"{outcome} borne out by it", seen, counts.evidence, claim)
+                told = failed(message, f"{outcome} borne out by it", seen, counts.evidence, claim)
+                return replace(told, repeatable=counts.evidence.source is not Source.ENGINE)
             compared += agrees is not None
     if not claims:
         return passed("nothing is claimed: every outcome is unobserved, which contradicts nothing")
@@ -91,6 +103,11 @@ def status_honest(expectation: Expectation, world: World) -> Judgement:
         message = "no token counts, of the engine or in the responses, to hold the status against"
         return Judgement(Result.UNSUPPORTED, message)
     return passed(f"{compared} claims borne out", Evidence(Source.USAGE, f"{compared} claims compared"))
+
+
+def _shows_reuse(step: Observation) -> bool:
+    counts = _counts(step)
+    return counts is not None and (counts.cached > 0 or counts.evidence.source is Source.ENGINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +120,9 @@ class _Counts:
 
 
 def _counts(step: Observation) -> _Counts | None:
-    computed = [entry for entry in step.records or () if entry.prompt_tokens is not None]
-    if computed:
-        prompt, cached = computed[-1].prompt_tokens or 0, computed[-1].cached_tokens or 0
+    recorded = engine_counts(step)
+    if recorded is not None:
+        prompt, cached = recorded
         seen = f"{step.step.id}: the engine's record has {cached} of {prompt} prompt tokens cached"
         return _Counts(prompt, cached, Evidence(Source.ENGINE, seen))
     chat = step.chat
@@ -127,7 +144,7 @@ def _claims(step: Observation) -> list[tuple[str, str]]:
 
 def _agrees(step: Observation, text: str, outcome: str, counts: _Counts) -> bool | None:
     """Tell whether counts bear out a claim; None where they can't tell (READ-30)."""
-    start, end = span(step.built, text, counts.prompt)
+    start, end = span(step.built, text, counts.prompt, step.tokens_per_byte)
     if end - start < _LONG_TOKENS:
         return None
     if outcome.endswith("_hit"):
@@ -151,8 +168,10 @@ def status_says(expectation: Expectation, world: World) -> Judgement:
     looked = 0
     for text, member, permitted in _permitted(expectation):
         entry = entry_of(step, text)
-        if entry is None or member not in entry:
+        if entry is None or _exempt(entry, expectation.arguments.get("unless")):
             continue
+        if entry.get(member) not in _VOCABULARY[member]:
+            continue  # a word of the target's own is the shape's business
         looked += 1
         if entry[member] not in permitted:
             return _wrong_member(step, text, member, permitted, entry)
@@ -160,6 +179,28 @@ def status_says(expectation: Expectation, world: World) -> Judgement:
         return Judgement(Result.UNSUPPORTED, "no entry carries what this check looks at; it is optional")
     evidence = Evidence(Source.STATUS, f"{step.step.id}: {looked} members as they must be")
     return passed("the status says what it must", evidence)
+
+
+def reported_alone(expectation: Expectation, world: World) -> Judgement:
+    """Where one boundary is applied to a whole request, a bypass is reported as shared with nobody (BND-10).
+
+    `steps` are those that need a partition of their own.
+    """
+    capabilities = world.advertised.capabilities
+    if capabilities is None or capabilities.per_fragment_share:
+        return Judgement(Result.UNSUPPORTED, "one boundary per request isn't what the capabilities tell of")
+    names = expectation.arguments["steps"]
+    steps = [world.observations[str(name)] for name in (names if isinstance(names, list) else ())]
+    entries = [(step, entry) for step in steps if step.answered for entry in step.entries or ()]
+    shares = [(step, entry["effective_share"]) for step, entry in entries if "effective_share" in entry]
+    for step, share in shares:
+        if share != "request":
+            evidence = Evidence(Source.STATUS, f"{step.step.id}: effective_share {share}")
+            message = "a request that had to be alone was reported as shared"
+            return failed(message, "effective_share request in every entry", str(share), evidence)
+    if not shares:
+        return without_status(world)
+    return passed("reported as shared with nobody", Evidence(Source.STATUS, f"{len(shares)} entries"))
 
 
 def kept_as_reported(expectation: Expectation, world: World) -> Judgement:
@@ -176,12 +217,20 @@ def kept_as_reported(expectation: Expectation, world: World) -> Judgement:
     claim = Evidence(Source.STATUS, f"{maker.step.id}: retention {reported} reported for {text}")
     if reported not in ("declined", "forbidden"):
         return passed("nothing was reported as not kept", claim)
-    for _, witness in WITNESSES:
+    for name, witness in WITNESSES:
         reuse, evidence = witness(step, text)
         if reuse is Reuse.SEEN and evidence is not None:
             message = "what was reported as not kept was reused"
-            return failed(message, f"{text} computed afresh", evidence.seen, evidence, claim)
-    return passed("what was reported as not kept was not reused", claim)
+            told = failed(message, f"{text} computed afresh", evidence.seen, evidence, claim)
+            return replace(told, repeatable=witness is not by_engine)
+        if reuse is Reuse.UNSEEN and evidence is not None:
+            return passed(f"what was reported as not kept was not reused, by {name}", evidence, claim)
+    return Judgement(Result.UNSUPPORTED, f"nothing shows whether {step.step.id} reused anything")
+
+
+def _exempt(entry: Mapping[str, JsonValue], members: JsonValue) -> bool:
+    """Whether an entry has all of these members, and so is left alone."""
+    return isinstance(members, dict) and members.items() <= entry.items()
 
 
 def _permitted(expectation: Expectation) -> Iterator[tuple[str, str, list[JsonValue]]]:
@@ -197,7 +246,8 @@ def _wrong_member(
     seen = f"{member} {entry[member]} for {text}"
     evidence = Evidence(Source.STATUS, f"{step.step.id}: {seen}")
     permitted = " or ".join(str(value) for value in allowed)
-    return failed("the status says what can't be", f"{member} {permitted}", seen, evidence)
+    told = failed("the status says what can't be", f"{member} {permitted}", seen, evidence)
+    return replace(told, repeatable=True)
 
 
 def hint_report(expectation: Expectation, world: World) -> Judgement:

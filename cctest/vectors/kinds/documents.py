@@ -1,16 +1,15 @@
 """Kind `document`: is it valid, and where not? The hand-written reader and the JSON schema must agree."""
 
 import base64
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from cctest import bundle
 from cctest.contract import documents, strict_json
 from cctest.contract.source import Fault, JsonValue, SourceError
 from cctest.contract.vocabulary import Kind
+from cctest.datafile import contract_schemas
 from cctest.vectors.expectation import Expectation, Observation, compare, decide, is_choice
 from cctest.vectors.model import Vector, VectorResult
 
@@ -48,7 +47,7 @@ def _examine(vector: Vector) -> _Faults:
     kind = Kind(vector.content["of"])
     return _Faults(
         documents.core_faults(value, kind),
-        documents.schema_faults(value, kind, _schemas()),
+        documents.schema_faults(value, kind, contract_schemas()),
     )
 
 
@@ -58,12 +57,6 @@ def _document(content: Mapping[str, Any]) -> JsonValue:
         return value
     raw = content["raw"].encode() if "raw" in content else base64.b64decode(content["raw_base64"])
     return strict_json.parse(raw).value
-
-
-@cache
-def _schemas() -> Mapping[str, JsonValue]:
-    files = (bundle.SCHEMAS / f"{kind}.schema.json" for kind in Kind)
-    return {file.name: json.loads(file.read_bytes()) for file in files}
 
 
 def _valid(faults: _Faults, wanted: Any) -> Observation:
