@@ -61,7 +61,7 @@ def test_each_check_is_an_item_that_passes(pytester: pytest.Pytester, sound: Pat
             "*collected * items*",
             "*::test_own PASSED*",
             f"cctest::tenant-boundary#foreigner-computes{CELL} PASSED*",
-            "conformant: http://127.0.0.1:*",
+            "conformant (of the selection): http://127.0.0.1:*",
         ]
     )
 
@@ -153,7 +153,7 @@ def test_collecting_sends_nothing_and_is_the_same_every_time(pytester: pytest.Py
 def test_only_what_is_selected_is_probed(pytester: pytest.Pytester, sound: Path) -> None:
     result = session(pytester, "--cctest-config", sound, "-k", "no-intent and plain and tools", "-q")
     result.assert_outcomes(passed=1, deselected=None)
-    result.stdout.fnmatch_lines(["conformant: http://127.0.0.1:*, 1 pass, *"])
+    result.stdout.fnmatch_lines(["conformant (of the selection): http://127.0.0.1:*, 1 pass, *"])
 
 
 def test_a_warning_is_a_warning_of_pytest_s(pytester: pytest.Pytester, sound: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_known_failure_ends_in_0_and_is_still_told(mixed_up: Path) -> None:
 def test_without_its_baseline_the_same_run_fails(mixed_up: Path) -> None:
     code, out, _ = cctest(mixed_up, *RUN)
     assert code == 1
-    assert out.splitlines()[-1].startswith("nonconformant: ")
+    assert out.splitlines()[-1].startswith("nonconformant (of the selection): ")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_baseline_that_does_not_hold_fails_the_run(mixed_up: Path, old: str, n
     code, out, _ = cctest(mixed_up, *RUN, "--baseline", "known.yaml", "--junit", "out.xml")
     assert code == 1
     assert told in " ".join(out.split())
-    assert out.splitlines()[-1].startswith("nonconformant: ")
+    assert out.splitlines()[-1].startswith("nonconformant (of the selection): ")
     assert ET.parse(mixed_up / "out.xml").getroot().get("failures") != "0"
 
 

@@ -27,7 +27,7 @@ Serve = Callable[[Behaviour], LocalServer]
 CANARIES = {"ALICE": "canary-alice/+=", "BOB": "canary-bob", "KEY": "canary-key"}
 CONFIG = """\
 model: small
-deadline: 1
+timeouts: {exchange: 1}
 headers: {X-Api-Key: "${KEY}"}
 credentials:
   - {name: alice, token: "${ALICE}", tenant: a, principal: alice, session: s}

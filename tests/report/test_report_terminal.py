@@ -20,7 +20,10 @@ def text(*checks: Check, report: dict[str, Any] | None = None, **options: Any) -
 
 def test_a_passing_run_is_short() -> None:
     shown = text(check(Result.PASS, 1, ("CMP-1",)), check(Result.PASS))
-    assert shown == ("rules   pass\nRET        1\nCMP        1\nall        2\n\nconformant: 2 pass, 1.2 s\n")
+    assert shown == (
+        "rules   pass\nRET        1\nCMP        1\nall        2\n\n"
+        "note: core: 2 pass; extended: no checks\n\nconformant: 2 pass, 1.2 s\n"
+    )
 
 
 def test_quiet_leaves_the_verdict_alone() -> None:
