@@ -29,7 +29,11 @@ _CODES = tuple(str(code) for code in ErrorCode)
 
 
 def answered(expectation: Expectation, world: World) -> Judgement:
-    """The step is served: a chat completion comes back."""
+    """The step is served: a chat completion comes back.
+
+    A refusal for no reason of this contract says nothing, unless the step `as` had the same conversation
+    served.
+    """
     step = world.observations[str(expectation.step)]
     if step.error is not None:
         return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
@@ -44,8 +48,10 @@ def answered(expectation: Expectation, world: World) -> Judgement:
     if status == 429:
         return replace(inconclusive(f"{step.step.id} was put off: {step.outline}", evidence), retry=True)
     told = failed("a valid request was not served", "HTTP 200", step.outline, evidence)
-    if step.chat is not None and step.chat.error_code in _CODES:
-        return told
+    twin = expectation.arguments.get("as")
+    served = twin is not None and world.observations[str(twin)].answered
+    if served or (step.chat is not None and step.chat.error_code in _CODES):
+        return replace(told, persistent=status >= 500)
     if status >= 500:
         return replace(told, persistent=True)
     return inconclusive(
