@@ -86,24 +86,28 @@ def failures(checks: Iterable[Check]) -> list[str]:
     )
 
 
-def plain_isolation_passes(checks: Iterable[Check]) -> list[str]:
-    """Isolation checks that pass, and not vacuously, although no control can have shown reuse.
-
-    A caller who is turned away, or refused, was kept out, whatever is cached: such a pass rests on the
-    response as such.
-    """
-    isolation = {
+def isolation(checks: Iterable[Check]) -> list[Check]:
+    """The isolation checks: those that something isn't reused."""
+    known = {
         check
         for case in all_cases()
         for check, expected in zip(case.checks, case.expectations, strict=True)
         if expected.predicate == "not_reused"
     }
+    return [check for check in checks if check.id in known]
+
+
+def plain_passes(checks: Iterable[Check]) -> list[str]:
+    """Checks that pass, and not vacuously.
+
+    A caller who is turned away, or refused, was kept out, whatever is cached: a pass that rests on the
+    response as such isn't counted.
+    """
     return sorted(
         {
             check.id
             for check in checks
-            if check.id in isolation
-            and check.result is Result.PASS
+            if check.result is Result.PASS
             and not check.vacuous
             and {evidence.source for evidence in check.evidence} != {Source.RESPONSE}
         }

@@ -65,7 +65,11 @@ def running(name: str, credentials: Sequence[Credential], engine: str | None = N
                 yield line.removeprefix("listening on ")
             finally:
                 process.stdin.close()
-                process.wait(20)
+                try:
+                    process.wait(20)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    raise
 
 
 def _entry(credential: Credential) -> dict[str, str]:

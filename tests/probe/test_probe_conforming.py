@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from faulty.catalogue import VARIANTS
-from faulty.findings import all_cases, failures, plain_isolation_passes
+from faulty.findings import all_cases, failures, isolation, plain_passes
 from faulty.model import Backend, Variant
 from faulty.process import probe
 
@@ -25,6 +25,7 @@ def whole_probe(pair: tuple[Variant, Backend], engine: Engine) -> Report:
 
 
 @pytest.mark.bundled
+@pytest.mark.timeout(300)
 @pytest.mark.probes.with_args(whole_probe)
 @pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair[0].reuses], ids=spelt)
 def test_a_conforming_implementation_gets_no_failure(pair: tuple[Variant, Backend], report: Report) -> None:
@@ -32,19 +33,19 @@ def test_a_conforming_implementation_gets_no_failure(pair: tuple[Variant, Backen
 
 
 @pytest.mark.bundled
+@pytest.mark.timeout(300)
 @pytest.mark.probes.with_args(whole_probe)
 @pytest.mark.parametrize("pair", [pair for pair in PAIRS if not pair[0].reuses], ids=spelt)
 def test_where_no_reuse_shows_no_isolation_check_passes_plainly(
     pair: tuple[Variant, Backend], report: Report
 ) -> None:
-    checks = report.checks
+    checks = isolation(report.checks)
 
-    assert failures(checks) == []
-    assert plain_isolation_passes(checks) == []
-    vacuous = [check for check in checks if check.vacuous]
-    assert bool(vacuous) == (pair[1] is Backend.FORWARDING), (
-        "only an engine's record shows that nothing is reused"
-    )
+    assert failures(report.checks) == []
+    assert len(checks) > 300
+    assert plain_passes(checks) == []
+    by_engine = pair[1] is Backend.FORWARDING
+    assert any(check.vacuous for check in checks) == by_engine, "only an engine's record can show it"
 
 
 def test_at_least_six_conforming_implementations_stand_in_front_of_an_engine() -> None:

@@ -45,6 +45,7 @@ def test_a_fault_is_found_where_it_is_and_nowhere_else(fault: Fault, report: Rep
 
 @pytest.mark.full
 @pytest.mark.bundled
+@pytest.mark.timeout(300)
 @pytest.mark.probes.with_args(probe_of(lambda _: all_cases()))
 @EACH_FAULT
 def test_the_whole_probe_blames_a_fault_on_no_other_rule(fault: Fault, report: Report) -> None:
