@@ -111,7 +111,7 @@ def public_text_moved_to_the_front() -> None:
 
 
 @fault(
-    rules=("CMP-10", "SHR-2", "STA-2", "STA-3", "DIG-1"),
+    rules=("CMP-10", "SHR-2", "STA-2", "STA-3", "STA-6", "REU-1", "REU-2", *_EVERYTHING),
     checks=("order-kept#swapped-computed",),
     status=Word.LIES,
     cells=({"place": "tools"},),
