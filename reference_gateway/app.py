@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from cctest.contract.capabilities import to_json
 from cctest.contract.sharing import Context
 from cctest.contract.source import JsonValue
+from cctest.contract.vocabulary import Reuse
 from reference_gateway import jsontext
 from reference_gateway.approximate import Approximate, without_approximate
 from reference_gateway.backend import Answer, Backend, Forwarded, Served, Streamed
@@ -112,7 +113,7 @@ class Gateway:
         """Read and plan one request. Raises RefusalError."""
         chat = read_chat_request(body)
         capabilities = self._backend.capabilities
-        if self._approximate is Approximate.UNENFORCEABLE:
+        if self._approximate is Approximate.UNENFORCEABLE and Reuse.APPROXIMATE not in capabilities.reuse:
             chat = without_approximate(chat, capabilities.on_unenforceable)
         plan = make_plan(chat, caller, secrets.token_hex(16), capabilities)
         if not self._backend.models:

@@ -2,14 +2,14 @@
 
 A fragment without an intent contributes the operator's default policy: state of the caller's own tenant. So
 private text is never shared wider because nobody spoke for it, before or after a `public` fragment
-(READ-19, READ-31); that is narrower than what CMP-7 lets it inherit (SHR-2).
+(READ-19, READ-31); that is narrower than what CMP-7 lets it inherit (SHR-2). In all else it inherits.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from cctest.contract.capabilities import Capabilities, unenforceable
+from cctest.contract.capabilities import Capabilities
 from cctest.contract.composition import NO_POLICY, Composer, EffectivePolicy, Policy
 from cctest.contract.hints import accepted_reuse_within
 from cctest.contract.intent import CacheIntent, Constraints, Retention
@@ -17,12 +17,14 @@ from cctest.contract.sharing import Boundary, Context, boundary
 from cctest.contract.source import Fault, child
 from cctest.contract.vocabulary import ErrorCode, OnUnenforceable, RetentionMode, Reuse, Scope
 from cctest.engine.blocks import Partition, Terms
+from reference_gateway.enforceability import lacking
 from reference_gateway.intake import ChatRequest, Fragment
 from reference_gateway.misplaced import CACHE_INTENT
 from reference_gateway.refusal import refused_intent
 
-WITHOUT_INTENT: Final = Constraints(Retention(RetentionMode.ALLOW), Reuse.EXACT, Scope.TENANT)
-"""The operator's default policy."""
+WITHOUT_INTENT: Final = Constraints(Retention(RetentionMode.ALLOW), Reuse.APPROXIMATE, Scope.TENANT)
+"""The operator's default policy. It narrows nothing but the scope: `approximate` is asked for by an intent
+or not at all (REU-3), see `PlannedFragment.approximate`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,16 @@ class PlannedFragment:
     """One fragment, the policy of the state after it, and the terms on which that state is served.
 
     `governed` fragments have an effective policy by the contract's own composition, and so a status entry:
-    those from the first intent on (READ-1, READ-9).
+    those from the first intent on (READ-1, READ-9). `approximate` tells whether the state after it may be
+    taken from similar input: everything that it depends on permits that (APX-1), somebody asked for it
+    (REU-3), and the backend can do it.
     """
 
     fragment: Fragment
     governed: bool
     policy: EffectivePolicy
     terms: Terms
+    approximate: bool = False
 
     @property
     def forbidden(self) -> bool:
@@ -52,6 +57,7 @@ class Plan:
     """
 
     request: ChatRequest
+    caller: Context
     fragments: tuple[PlannedFragment, ...]
 
     @property
@@ -73,6 +79,7 @@ def make_plan(request: ChatRequest, caller: Context, request_id: str, capabiliti
     partitions = _Partitions(caller, request_id, separate=separate)
     composer = Composer()
     governed = fallback = False
+    approximate = Reuse.APPROXIMATE in capabilities.reuse
     planned: list[PlannedFragment] = []
     for fragment in request.fragments:
         intent = fragment.intent
@@ -83,11 +90,12 @@ def make_plan(request: ChatRequest, caller: Context, request_id: str, capabiliti
             governed = True
             fallback = fallback or _needs_fallback(fragment, intent, capabilities)
         terms = partitions.terms(policy, fallback=fallback)
-        planned.append(PlannedFragment(fragment, governed, policy, terms))
+        approximate = approximate and governed and terms.may_read and policy.reuse is Reuse.APPROXIMATE
+        planned.append(PlannedFragment(fragment, governed, policy, terms, approximate))
     if not separate:
         whole = composer.add(WITHOUT_INTENT) if request.other_input else composer.policy
         planned = _on_one_set_of_terms(planned, partitions, whole, fallback=fallback)
-    return Plan(request, _with_hints(planned, capabilities.reuse_within_max))
+    return Plan(request, caller, _with_hints(planned, capabilities.reuse_within_max))
 
 
 class _Partitions:
@@ -131,7 +139,8 @@ def _on_one_set_of_terms(
     if whole is NO_POLICY:
         raise RuntimeError("a request with fragments left no policy")
     terms = partitions.terms(whole, fallback=fallback)
-    return [replace(one, terms=terms) for one in planned]
+    approximate = planned[-1].approximate and terms.may_read
+    return [replace(one, terms=terms, approximate=approximate) for one in planned]
 
 
 def _permits_retention(policy: EffectivePolicy) -> bool:
@@ -139,15 +148,12 @@ def _permits_retention(policy: EffectivePolicy) -> bool:
 
 
 def _needs_fallback(fragment: Fragment, intent: CacheIntent, capabilities: Capabilities) -> bool:
-    constraints = intent.constraints
-    if constraints.retention.max_age == 0:  # the same as `forbid`, and no bound has to be kept (RET-6)
-        constraints = replace(constraints, retention=Retention(RetentionMode.FORBID))
-    lacking = unenforceable(capabilities, constraints)
-    if not lacking:
+    missing = lacking(capabilities, intent.constraints)
+    if not missing:
         return False
     if capabilities.on_unenforceable is OnUnenforceable.REJECT:
         place = child(child(fragment.pointer, CACHE_INTENT), "constraints")
-        message = f"can't be enforced here; the capabilities lack {', '.join(lacking)}"
+        message = f"can't be enforced here; the capabilities lack {', '.join(missing)}"
         raise refused_intent((Fault(place, message, ("INT-2", "CAP-2")),), ErrorCode.UNENFORCEABLE)
     return True
 

@@ -6,6 +6,7 @@ No cookie is kept, no redirect followed, no proxy taken from the environment, an
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Final
 from urllib.parse import urlsplit
@@ -19,12 +20,61 @@ from reference_gateway.refusal import RefusalError
 ANSWER_LIMIT: Final = 64 * 1024 * 1024
 """Most bytes of a plain answer."""
 
+_BLOCK_SIZE: Final = re.compile(rb'^vllm:cache_config_info\{[^}\n]*\bblock_size="(\d{1,5})"', re.MULTILINE)
 _ERROR_LIMIT: Final = 64 * 1024
-_CONNECT_SECONDS: Final = 10.0
+_NO_TIMEOUT: Final = aiohttp.ClientTimeout(total=None, sock_connect=10.0)
+"""The client's own limit of a whole exchange is rounded up to seconds, and sleeps while nobody reads."""
 _ASK_SECONDS: Final = 2.0
 _IDLE_SECONDS: Final = 4.0
 """Less than the 5 seconds after which the usual servers close an idle connection, maybe as it is used."""
 _FINISH_SECONDS: Final = 0.2
+
+
+class Exchange:
+    """The engine's response to one request, whose status is 200 and whose body is yet to be read.
+
+    When its time is up the connection is closed, whoever reads or doesn't, and the engine drops the request.
+    """
+
+    def __init__(self, response: aiohttp.ClientResponse, ends_at: float) -> None:
+        self._response = response
+        self._expired = False
+        self._timer = asyncio.get_running_loop().call_at(ends_at, self._expire)
+
+    async def answer(self) -> bytes:
+        """Read a plain answer. Raises RefusalError."""
+        with told(self._broken_off):
+            body = await _read(self._response, ANSWER_LIMIT)
+        if len(body) > ANSWER_LIMIT:
+            raise no_completion()
+        return body
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """Read a stream as it comes, and no faster than the pieces are taken. Raises RefusalError."""
+        with told(self._broken_off):
+            async for piece in self._response.content.iter_any():
+                yield piece
+        if self._expired:
+            raise too_slow()
+
+    async def finish(self) -> None:
+        """Wait a moment for the end of a stream that is done, so that its connection can be used again."""
+        with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
+            async with asyncio.timeout(_FINISH_SECONDS):
+                while await self._response.content.readany():
+                    pass
+
+    def close(self) -> None:
+        """Call the engine's work off, if it isn't done; at any time, and as often as one likes."""
+        self._timer.cancel()
+        self._response.close()
+
+    def _expire(self) -> None:
+        self._expired = True
+        self._response.close()
+
+    def _broken_off(self) -> RefusalError:
+        return too_slow() if self._expired else broken_off()
 
 
 class Upstream:
@@ -32,7 +82,7 @@ class Upstream:
 
     def __init__(self, url: str, *, key: str | None = None, deadline: float) -> None:
         self.url: Final = _base(url)
-        self._deadline = aiohttp.ClientTimeout(total=deadline, sock_connect=_CONNECT_SECONDS)
+        self.deadline: Final = deadline
         self._headers = {"User-Agent": "reference-gateway", "Accept-Encoding": "identity"}
         if key is not None:
             self._headers["Authorization"] = f"Bearer {key}"
@@ -48,73 +98,63 @@ class Upstream:
         ) as self._session:
             yield
 
-    async def chat(self, body: bytes, salt: str | None) -> aiohttp.ClientResponse:
-        """Send a chat request and give the response to it, whose status is 200. Its body is yet to be read.
+    async def chat(self, body: bytes, salt: str | None, ends_at: float) -> Exchange:
+        """Send a chat request; `ends_at` is the instant of the event loop's clock at which its time is up.
 
         Raises RefusalError.
         """
-        response = await self._post(body)
+        with told(unreachable):
+            async with asyncio.timeout_at(ends_at):
+                response = await self._post(body)
+        exchange = Exchange(response, ends_at)
         if response.status == 200:
-            return response
+            return exchange
         error = b""
-        with contextlib.closing(response), contextlib.suppress(aiohttp.ClientError, OSError):
+        with contextlib.closing(exchange), contextlib.suppress(aiohttp.ClientError, OSError):
             error = await _read(response, _ERROR_LIMIT)  # without it, the status tells enough
         raise refused(response.status, error, response.headers.get("Retry-After"), salt)
 
     async def models(self) -> tuple[str, ...] | None:
         """Ask for the names of the models; None where no usable answer comes within two seconds."""
         try:
-            async with self._client.get(
-                f"{self.url}/v1/models",
-                timeout=aiohttp.ClientTimeout(total=_ASK_SECONDS),
-                allow_redirects=False,
-            ) as response:
-                listed = json.loads(await _read(response, ANSWER_LIMIT))
-                names = [model["id"] for model in listed["data"]]
+            listed = json.loads(await self._ask("/v1/models"))
+            names = tuple(model["id"] for model in listed["data"])
         except (aiohttp.ClientError, OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
-        usable = response.status == 200 and all(isinstance(name, str) for name in names)
-        return tuple(names) if usable and names else None
+        return names if names and all(isinstance(name, str) for name in names) else None
+
+    async def block_size(self) -> int | None:
+        """Ask a vLLM for the tokens in a block of its cache; None where it isn't told within two seconds."""
+        try:
+            told_sizes = _BLOCK_SIZE.findall(await self._ask("/metrics"))
+        except (aiohttp.ClientError, OSError):
+            return None
+        # Several engines behind one address: with the largest block, least is claimed.
+        return max(map(int, told_sizes), default=None)
+
+    async def _ask(self, path: str) -> bytes:
+        """Get a page. Raises aiohttp.ClientError or OSError where there is none."""
+        async with self._client.get(
+            f"{self.url}{path}", timeout=aiohttp.ClientTimeout(total=_ASK_SECONDS), allow_redirects=False
+        ) as response:
+            if response.status != 200:
+                raise aiohttp.ClientError(f"status {response.status}")
+            return await _read(response, ANSWER_LIMIT)
 
     async def _post(self, body: bytes) -> aiohttp.ClientResponse:
-        with told(unreachable):
-            return await self._client.post(
-                f"{self.url}/v1/chat/completions",
-                data=body,
-                headers={"Content-Type": "application/json"},
-                timeout=self._deadline,
-                allow_redirects=False,
-            )
+        return await self._client.post(
+            f"{self.url}/v1/chat/completions",
+            data=body,
+            headers={"Content-Type": "application/json"},
+            timeout=_NO_TIMEOUT,
+            allow_redirects=False,
+        )
 
     @property
     def _client(self) -> aiohttp.ClientSession:
         if self._session is None:
             raise RuntimeError("the engine's connections are not open")
         return self._session
-
-
-async def read_answer(response: aiohttp.ClientResponse) -> bytes:
-    """Read a plain answer. Raises RefusalError."""
-    with told(broken_off):
-        body = await _read(response, ANSWER_LIMIT)
-    if len(body) > ANSWER_LIMIT:
-        raise no_completion()
-    return body
-
-
-async def read_pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    """Read a stream as it comes, and no faster than the pieces are taken. Raises RefusalError."""
-    with told(broken_off):
-        async for piece in response.content.iter_any():
-            yield piece
-
-
-async def finish(response: aiohttp.ClientResponse) -> None:
-    """Wait a moment for the end of a stream that is done, so that its connection can be used again."""
-    with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
-        async with asyncio.timeout(_FINISH_SECONDS):
-            while await response.content.readany():
-                pass
 
 
 @contextlib.contextmanager

@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from cctest.contract.source import JsonValue
-from cctest.contract.vocabulary import Outcome
+from cctest.contract.vocabulary import Outcome, Scope
+from reference_gateway.backend import FragmentObservation
 from reference_gateway.intake import Fragment, Kind
+from reference_gateway.lowering import Lowered
+from reference_gateway.plan import Plan
 
 LONGEST_TOKEN: Final = 128
 """Bytes of text in the longest token of the vocabularies in use (runs of spaces, mostly)."""
@@ -38,6 +41,26 @@ def read_count(usage: Mapping[str, JsonValue]) -> Count | None:
     if prompt is None or cached is None or cached > prompt:
         return None
     return Count(prompt, cached)
+
+
+def observe(
+    plan: Plan, lowered: Lowered, count: Count | None, block_size: int
+) -> tuple[FragmentObservation, ...]:
+    """Tell what became of each fragment of a request that was served in one partition.
+
+    That state is retained is told only where it was found: of what was computed nobody learns whether the
+    engine kept it. The count for several answers includes what they read of one another's, and tells nothing.
+    """
+    if not lowered.shared:
+        bypassed = FragmentObservation(Outcome.BYPASS, retained=False, share=Scope.REQUEST)
+        return (bypassed,) * len(plan.fragments)
+    if plan.request.choices != 1:
+        count = None
+    outcomes = [outcome(count, own_bytes(one.fragment), block_size) for one in plan.fragments]
+    return tuple(
+        FragmentObservation(told, True if told is Outcome.EXACT_HIT else None, lowered.share)
+        for told in outcomes
+    )
 
 
 def outcome(count: Count | None, own: int, block_size: int) -> Outcome:

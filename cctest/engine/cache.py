@@ -21,13 +21,15 @@ SECOND: Final = 1_000_000_000
 class Reused:
     """What a lookup found.
 
-    `blocks` leading blocks can be read. `at` is the instant of the lookup and `expires_at` the instant at
-    which the first of the read blocks expires, both in nanoseconds of the cache's clock (None: never).
+    `blocks` leading blocks can be read. `at` is the instant of the lookup, `expires_at` the one at which the
+    first of the read blocks expires (None: never), and `oldest` the one at which the oldest was materialised
+    (None: nothing was read), all in nanoseconds of the cache's clock.
     """
 
     blocks: int
     at: int
     expires_at: int | None
+    oldest: int | None = None
 
 
 @dataclass(slots=True)
@@ -84,6 +86,7 @@ class BlockCache:
         """
         now = self._tick()
         expires_at: int | None = None
+        oldest: int | None = None
         reused = 0
         for block in blocks:
             entry = self._readable(block, now)
@@ -91,8 +94,9 @@ class BlockCache:
                 break
             entry.use(now, block.terms.keep_for)
             expires_at = _sooner(expires_at, entry.expires_at)
+            oldest = _sooner(oldest, entry.materialized_at)
             reused += 1
-        return Reused(reused, now, expires_at)
+        return Reused(reused, now, expires_at, oldest)
 
     def publish(self, blocks: Sequence[Block], reused: Reused) -> int:
         """Retain what was computed after a lookup of the same blocks; count the leading blocks now retained.
@@ -113,9 +117,12 @@ class BlockCache:
         return len(blocks)
 
     def _tick(self) -> int:
-        """Read the clock; a clock that steps back must not lengthen any bound."""
-        self._now = max(self._now, self._clock())
-        return self._now
+        """Read the clock. Where it stepped back nobody knows how old anything is: all is dropped (RET-7)."""
+        now = self._clock()
+        if now < self._now:
+            self._entries.clear()
+        self._now = now
+        return now
 
     def _readable(self, block: Block, now: int) -> _Entry | None:
         if not block.terms.may_read:

@@ -112,8 +112,8 @@ def hit_reported_for_whatever_came_before() -> None:
     sent: set[str] = set()
 
     def make(original: Any) -> Any:
-        def observe(self: Any, plan: Plan, told: Any) -> Any:
-            observed = original(self, plan, told)
+        def observe(self: Any, plan: Plan, lowered: Any, told: Any) -> Any:
+            observed = original(self, plan, lowered, told)
             text = repr([planned.fragment.value for planned in plan.fragments])
             if text not in sent:
                 sent.add(text)
@@ -137,10 +137,10 @@ def bypass_reported_under_the_boundary_asked_for() -> None:
     """A request that got a partition of its own is reported as shared within its tenant."""
 
     def make(original: Any) -> Any:
-        def observe(self: Any, plan: Plan, told: Any) -> Any:
+        def observe(self: Any, plan: Plan, lowered: Any, told: Any) -> Any:
             return tuple(
                 replace(one, share=Scope.TENANT) if planned.policy.share_max is Scope.TENANT else one
-                for one, planned in zip(original(self, plan, told), plan.fragments, strict=True)
+                for one, planned in zip(original(self, plan, lowered, told), plan.fragments, strict=True)
             )
 
         return observe

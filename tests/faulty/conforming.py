@@ -13,7 +13,7 @@ from reference_gateway.intake import ChatRequest
 from reference_gateway.plan import WITHOUT_INTENT
 from reference_gateway.refusal import RefusalError
 
-from . import approximate, edits, pool, seams
+from . import edits, pool, seams
 from .model import Backend, conforming
 
 
@@ -164,9 +164,9 @@ def retains_nothing_of_fresh_computation() -> None:
 
 
 @conforming(readings=("READ-7",))
-def reuses_approximately() -> None:
-    """Where it is asked to it takes the state of other input, reports it, and retains nothing of it."""
-    approximate.install(approximate.Flaw())
+def takes_approximate_as_exact() -> None:
+    """It has no approximate reuse, says so, and serves a request for it with exact reuse."""
+    edits.edit_capabilities(reuse=(Reuse.NONE, Reuse.EXACT))
 
 
 def _without(on_unenforceable: OnUnenforceable, **lacking: bool) -> None:

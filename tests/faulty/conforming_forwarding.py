@@ -1,6 +1,7 @@
 """Conforming implementations in front of an engine that differ from ours in what they ask of it and believe."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,9 @@ conforming = partial(model.conforming, backends=(Backend.FORWARDING,))
 @conforming(reuses=False)
 def a_partition_for_every_request() -> None:
     """It asks the engine for a partition that nobody else has, every time, and says so."""
-    seams.SALT.wrap(lambda _: lambda self, plan: self._salts.fresh())
+    seams.LOWER.wrap(
+        lambda original: lambda self, plan: replace(original(self, plan), salt=self._salts.fresh())
+    )
     edits.edit_entries(lambda entry: {**entry, "effective_share": "request"})
 
 

@@ -31,7 +31,15 @@ _ALL = (*_BYPASS, *_SHARING, *_NAMESPACE, "STA-4", "STA-5", "BND-7")
 
 def _choose(choose: Callable[[Plan, Callable[[], str | None]], str | None]) -> None:
     """Choose the partition of a request from its plan; the second argument gives the right one."""
-    seams.SALT.wrap(lambda original: lambda self, plan: choose(plan, lambda: original(self, plan)))
+
+    def make(original: Any) -> Any:
+        def lower(self: Any, plan: Plan) -> Any:
+            lowered = original(self, plan)
+            return replace(lowered, salt=choose(plan, lambda: lowered.salt))
+
+        return lower
+
+    seams.LOWER.wrap(make)
 
 
 def _move(change: Callable[[Partition], Partition]) -> None:
@@ -209,7 +217,7 @@ def namespaces_joined_in_the_partition() -> None:
     """The namespaces go into the partition one behind the other, without their lengths."""
 
     def make(original: Any) -> Any:
-        def salt(self: Any, plan: Plan) -> Any:
+        def lower(self: Any, plan: Plan) -> Any:
             joined = sha256("".join(_namespaces(plan)).encode()).hexdigest() if _namespaces(plan) else None
             fragments = tuple(
                 replace(
@@ -220,9 +228,9 @@ def namespaces_joined_in_the_partition() -> None:
             )
             return original(self, replace(plan, fragments=fragments))
 
-        return salt
+        return lower
 
-    seams.SALT.wrap(make)
+    seams.LOWER.wrap(make)
 
 
 @fault(

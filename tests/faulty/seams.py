@@ -79,6 +79,12 @@ COMPUTE: Final = Seam("reference_gateway.embedded", "EmbeddedBackend.compute", "
 RENDER: Final = Seam("reference_gateway.embedded", "render", "fragment")
 CACHE: Final = Seam("reference_gateway.embedded", "BlockCache", "capacity_blocks clock")
 LOOKUP: Final = Seam("cctest.engine.cache", "BlockCache.lookup", "self blocks")
+FIND: Final = Seam("reference_gateway.embedded", "EmbeddedBackend._find", "self lender blocks links")
+OBSERVE_EMBEDDED: Final = Seam(
+    "reference_gateway.embedded", "EmbeddedBackend._observe", "self planned span found"
+)
+LINKS: Final = Seam("reference_gateway.embedded", "EmbeddedBackend._links", "self plan texts ends")
+CHAIN: Final = Seam("cctest.engine.donors", "_chain", "lender links")
 PUBLISH: Final = Seam("cctest.engine.cache", "BlockCache.publish", "self blocks reused")
 READABLE: Final = Seam("cctest.engine.cache", "BlockCache._readable", "self block now")
 MARKS: Final = Seam("cctest.engine.blocks", "_partitions", "segments ends touched start")
@@ -93,12 +99,12 @@ ANSWERED: Final = Seam("reference_gateway.app", "Gateway._with_status", "self pl
 STREAM: Final = Seam("reference_gateway.app", "Gateway._relay", "self plan chunks")
 UNLESS_GONE: Final = Seam("reference_gateway.app", "unless_gone", "receive work")
 
-SALT: Final = Seam("reference_gateway.vllm", "VllmBackend._salt", "self plan")
+LOWER: Final = Seam("reference_gateway.lowering", "Lowering.lower", "self plan")
 FRESH_SALT: Final = Seam("reference_gateway.salt", "Salts.fresh", "self")
 SHARED_SALT: Final = Seam("reference_gateway.salt", "Salts.shared", "self partition model")
 FORWARDED: Final = Seam("reference_gateway.vllm", "forwarded_body", "text salt stream")
 FORWARD: Final = Seam("reference_gateway.vllm", "VllmBackend.serve", "self plan")
-OBSERVE: Final = Seam("reference_gateway.vllm", "VllmBackend.observe", "self plan told")
+OBSERVE: Final = Seam("reference_gateway.vllm", "VllmBackend.observe", "self plan lowered told")
 READ_COUNT: Final = Seam("reference_gateway.usage", "read_count", "usage")
 OUTCOME: Final = Seam("reference_gateway.usage", "outcome", "count own block_size")
 REFUSAL: Final = Seam("reference_gateway.upstream", "refused", "status body retry_after salt")

@@ -162,7 +162,7 @@ def test_the_capabilities_are_complete(gateway_url: str) -> None:
             "constraints": {
                 "retention_modes": ["allow", "forbid"],
                 "retention_max_age": True,
-                "reuse": ["none", "exact"],
+                "reuse": ["none", "exact", "approximate"],
                 "share_max": ["request", "session", "principal", "tenant", "public"],
                 "namespace": True,
             },

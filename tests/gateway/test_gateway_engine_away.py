@@ -90,6 +90,9 @@ def behave(visit: Visit) -> None:
     if visit.head.startswith(b"GET /v1/models "):
         visit.respond(json.dumps({"data": [{"id": MODEL}]}).encode())
         return
+    if visit.head.startswith(b"GET "):
+        visit.respond(b"{}", status="404 Not Found")
+        return
     name = json.loads(visit.body)["messages"][0]["content"]
     if name == "its-salt":
         salt = json.loads(visit.body)["cache_salt"]

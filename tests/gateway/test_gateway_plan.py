@@ -37,7 +37,7 @@ def test_text_without_any_intent_is_the_tenants_and_governed_by_nobody() -> None
     made = plan(None, None)
     assert scopes(made) == [Scope.TENANT, Scope.TENANT]
     assert [one.governed for one in made.fragments] == [False, False]
-    assert made.fragments[0].policy.reuse is Reuse.EXACT
+    assert not any(one.approximate for one in made.fragments)
 
 
 @pytest.mark.parametrize(
