@@ -1,13 +1,18 @@
 # make probe   sets up, starts the bundled gateway, probes it and prints a verdict
 # make check   sets up, then lint, types and tests
 # make full    the same with the tests that take too long for every change
+# make live    sets up a real vLLM (make vllm), then shows on it what holds only there; reports/ says what was seen
 
 PYTHON ?= python3.11
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: probe vectors check full lint types test bench reports wheel clean
+# The environment of the real engine; not needed where VLLM_BASE_URL names one.
+export VLLM_VENV ?= .vllm
+ENGINE := reference_gateway/live
+
+.PHONY: probe vectors check full live live-parts vllm lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -18,7 +23,7 @@ vectors: $(READY)
 check: lint types test
 
 full: lint types
-	$(BIN)/pytest -n 2 -m 'full or not full'
+	$(BIN)/pytest -n 2 -m 'not live'
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -29,6 +34,15 @@ types: $(READY)
 
 test: $(READY)
 	$(BIN)/pytest -n 2
+
+live: $(READY) $(if $(VLLM_BASE_URL),,vllm)
+	$(BIN)/python -m reference_gateway.live run $(MAKE) live-parts
+
+# What `make live` runs on one engine, which the environment names.
+live-parts:
+	LIVE_REQUIRED=1 $(BIN)/pytest -m live tests/live
+
+vllm: $(VLLM_VENV)/.ready $(VLLM_VENV)/model/config.json
 
 bench: $(READY)
 	$(BIN)/python -m tests.benchmarks.core
@@ -48,5 +62,16 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+# vLLM imports torchvision and the like where they are there, and their builds don't fit a CPU's torch.
+$(VLLM_VENV)/.ready: $(ENGINE)/requirements.txt
+	$(PYTHON) -m venv $(VLLM_VENV)
+	$(VLLM_VENV)/bin/python -m pip install --quiet --upgrade pip
+	$(VLLM_VENV)/bin/python -m pip install --quiet --requirement $(ENGINE)/requirements.txt
+	$(VLLM_VENV)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
+$(VLLM_VENV)/model/config.json: $(ENGINE)/model.py $(VLLM_VENV)/.ready
+	$(VLLM_VENV)/bin/python $(ENGINE)/model.py $(VLLM_VENV)/model
+
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VLLM_VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
