@@ -85,7 +85,7 @@ def command(
             )
         )
         return Exit.OK
-    with engine.opened() as ends, chosen.opened(ends.bundled) as configuration:
+    with engine.opened() as ends, chosen.opened(ends.gateway) as configuration:
         plan = ProbePlan(
             configuration=configuration,
             cases=cases,

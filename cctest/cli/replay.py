@@ -59,7 +59,7 @@ def command(
     again = replay_of(earlier, name, cases, everything=everything)
     if again.case.two_ended and not engine.two_ended:
         raise click.UsageError(f"{again.case.id} looks at the engine behind the target: give --engine URL")
-    with engine.opened() as ends, chosen.opened(ends.bundled) as configuration:
+    with engine.opened() as ends, chosen.opened(ends.gateway) as configuration:
         plan = ProbePlan(
             configuration=configuration,
             cases=(again.case,),

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from cctest.probe.bundled import MODEL, make_credentials, only_model, running_gateway
+from cctest.probe.bundled import BY_ITSELF, EMBEDDED, Bundled, make_credentials, running_gateway
 from cctest.probe.readiness import wait_until_ready
 from cctest.report.destination import complain
 from cctest.target.configuration import Configuration, Overrides, load_configuration
@@ -35,25 +35,23 @@ class ChosenTarget:
         if self.bundled:
             if self.url is not None or self.file is not None:
                 raise click.UsageError("--bundled brings its own target: leave out --target and --config")
-            return Configuration("http://127.0.0.1", self.model or MODEL, make_credentials())
+            return Configuration("http://127.0.0.1", self.model or EMBEDDED, make_credentials())
         if self.url is None and self.file is None:
             raise click.UsageError("give --target URL, --config FILE or --bundled")
         overrides = Overrides(self.url, self.model, insecure=self.insecure)
         return load_configuration(Path(self.file) if self.file is not None else None, overrides)
 
     @contextmanager
-    def opened(self, engine: str | None = None) -> Iterator[Configuration]:
+    def opened(self, gateway: Bundled = BY_ITSELF) -> Iterator[Configuration]:
         """Give the configuration of a target that can be asked.
 
-        The bundled gateway is put in front of the engine at the URL `engine`, if there is one. Warns on
-        standard error of a target that may be anybody. Raises TargetProblem if the target had to be waited
-        for and didn't come up.
+        The bundled gateway is started as `gateway` says. Warns on standard error of a target that may be
+        anybody. Raises TargetProblem if the target had to be waited for and didn't come up.
         """
         configuration = self.read()
         if self.bundled:
-            with running_gateway(configuration.credentials, engine) as url:
-                model = configuration.model if engine is None or self.model else only_model(engine)
-                yield Configuration(url, model, configuration.credentials)
+            with running_gateway(configuration.credentials, gateway) as url:
+                yield Configuration(url, self.model or gateway.model(), configuration.credentials)
             return
         if configuration.insecure:
             complain(_WARNING)

@@ -9,16 +9,17 @@ from typing import Any, TypeVar
 import click
 
 from cctest.instrument.client import running_engine
+from cctest.probe.bundled import BACKENDS, BY_ITSELF, EMBEDDED, FORWARDING, Bundled
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """The engines in hand: `record` is the URL of an instrumented one, `bundled` the bundled gateway's."""
+    """What is in hand: `record` is an instrumented engine's URL, `gateway` how to run the bundled one."""
 
     record: str | None = None
-    bundled: str | None = None
+    gateway: Bundled = BY_ITSELF
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +28,23 @@ class ChosenEngine:
 
     `record` is the URL of an instrumented engine that runs, `start` the address at which to start one. With
     `backend` vllm the bundled gateway forwards to `behind`, or else to an instrumented engine of the run's.
+    `options` are more options of the bundled gateway's.
     """
 
     record: str | None
     start: tuple[str, int] | None
     backend: str
     behind: str | None
+    options: tuple[str, ...] = ()
 
     def check(self, *, bundled: bool) -> None:
         """Refuse what doesn't go together. Raises click's UsageError."""
         if self.record is not None and self.start is not None:
             raise click.UsageError("--engine and --start-engine exclude each other")
-        if not bundled and (self.backend != "embedded" or self.behind is not None):
-            raise click.UsageError("--backend and --engine-url go with --bundled")
-        if bundled and self.backend == "embedded" and (self.record or self.start or self.behind):
-            raise click.UsageError("the embedded backend has no engine behind it: give --backend vllm")
+        if not bundled and (self.backend != EMBEDDED or self.behind is not None or self.options):
+            raise click.UsageError("--backend, --engine-url and --serve-option go with --bundled")
+        if bundled and self.backend != FORWARDING and (self.record or self.start or self.behind):
+            raise click.UsageError(f"the {self.backend} backend has no engine behind it: give --backend vllm")
 
     @property
     def two_ended(self) -> bool:
@@ -50,7 +53,7 @@ class ChosenEngine:
 
     @property
     def _own(self) -> bool:
-        return self.backend == "vllm" and self.behind is None
+        return self.backend == FORWARDING and self.behind is None
 
     @contextmanager
     def opened(self) -> Iterator[Ends]:
@@ -58,15 +61,16 @@ class ChosenEngine:
         if self.start is not None:
             host, port = self.start
             with running_engine(host=host, port=port) as url:
-                yield Ends(url, self._forwarded_to(url))
+                yield Ends(url, self._gateway(url))
         elif self._own and self.record is None:
             with running_engine() as url:
-                yield Ends(url, url)
+                yield Ends(url, self._gateway(url))
         else:
-            yield Ends(self.record, self._forwarded_to(self.record))
+            yield Ends(self.record, self._gateway(self.record))
 
-    def _forwarded_to(self, record: str | None) -> str | None:
-        return (self.behind or record) if self.backend == "vllm" else None
+    def _gateway(self, record: str | None) -> Bundled:
+        engine = (self.behind or record) if self.backend == FORWARDING else None
+        return Bundled(self.backend, engine, self.options)
 
 
 def _address(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, int] | None:
@@ -88,17 +92,26 @@ def engine_options(command: _F) -> Callable[..., Any]:
         start: tuple[str, int] | None,
         backend: str,
         behind: str | None,
+        options: tuple[str, ...],
         **others: Any,
     ) -> Any:
-        return command(engine=ChosenEngine(record, start, backend, behind), **others)
+        return command(engine=ChosenEngine(record, start, backend, behind, options), **others)
 
     wrapped: Callable[..., Any] = gathered
     for option in (
+        click.option(
+            "--serve-option",
+            "options",
+            metavar="OPTION",
+            multiple=True,
+            help="With --bundled: one more option for reference-gateway serve, such as"
+            " --serve-option=--on-unenforceable=reject; as often as needed.",
+        ),
         click.option("--engine-url", "behind", metavar="URL", help="With --backend vllm: the engine behind."),
         click.option(
             "--backend",
-            type=click.Choice(["embedded", "vllm"]),
-            default="embedded",
+            type=click.Choice(BACKENDS),
+            default=EMBEDDED,
             help="With --bundled: the gateway's backend; vllm forwards, to a `cctest engine` by default.",
         ),
         click.option(

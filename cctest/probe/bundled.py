@@ -9,6 +9,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,10 @@ from cctest.problem import TargetProblem, UsageProblem
 from cctest.target.credential import Credential
 from cctest.target.exchange import ExchangeError, Request, Target
 
-MODEL: Final = "embedded"
+EMBEDDED: Final = "embedded"
+FORWARDING: Final = "vllm"
+BACKENDS: Final = (EMBEDDED, "salt-only", "null", FORWARDING)
+"""The gateway's backends. All but the last have a model of their own, called as they are."""
 
 _IDENTITIES: Final = (
     ("alice", "acme", "alice", "s1"),
@@ -37,12 +41,28 @@ def make_credentials() -> tuple[Credential, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Bundled:
+    """How to run the reference gateway: its backend, the engine behind (a URL), and more of its options."""
+
+    backend: str = EMBEDDED
+    engine: str | None = None
+    options: tuple[str, ...] = ()
+
+    def model(self) -> str:
+        """Give the model that it serves. Raises TargetProblem if the engine behind doesn't tell."""
+        return self.backend if self.engine is None else _only_model(self.engine)
+
+
+BY_ITSELF: Final = Bundled()
+"""On its embedded engine."""
+
+
 @contextmanager
-def running_gateway(credentials: Sequence[Credential], engine: str | None = None) -> Iterator[str]:
+def running_gateway(credentials: Sequence[Credential], gateway: Bundled = BY_ITSELF) -> Iterator[str]:
     """Run the reference gateway on a free port of the loopback interface and give its URL.
 
-    It runs on its embedded engine, or in front of the one at the URL `engine`. Raises UsageProblem if the
-    gateway isn't installed or doesn't start.
+    Raises UsageProblem if the gateway isn't installed or doesn't start.
     """
     if importlib.util.find_spec("reference_gateway") is None or importlib.util.find_spec("starlette") is None:
         raise UsageProblem("the reference gateway isn't installed", hint="pip install 'cctest[gateway]'")
@@ -50,15 +70,15 @@ def running_gateway(credentials: Sequence[Credential], engine: str | None = None
         known = Path(folder, "credentials.yaml")
         known.touch(mode=0o600)
         known.write_text(json.dumps({"credentials": [_entry(credential) for credential in credentials]}))
-        arguments = ["reference_gateway", "serve", "--backend", "embedded" if engine is None else "vllm"]
-        arguments += [] if engine is None else ["--engine-url", engine]
-        arguments += ["--host", "127.0.0.1", "--port", "0", "--on-unenforceable", "bypass"]
+        arguments = ["reference_gateway", "serve", "--backend", gateway.backend, *gateway.options]
+        arguments += [] if gateway.engine is None else ["--engine-url", gateway.engine]
+        arguments += ["--host", "127.0.0.1", "--port", "0"]
         arguments += ["--credentials", str(known), "--stop-with-stdin"]
         with running(arguments, "the reference gateway") as url:
             yield url
 
 
-def only_model(engine: str) -> str:
+def _only_model(engine: str) -> str:
     """Ask the engine at this URL for the name of the model that it serves; the first one of several.
 
     Raises TargetProblem if there is no answer.

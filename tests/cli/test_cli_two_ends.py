@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cctest.instrument.client import running_engine
-from cctest.probe.bundled import make_credentials, running_gateway
+from cctest.probe.bundled import FORWARDING, Bundled, make_credentials, running_gateway
 from cctest.target.credential import Credential
 
 CASES = ("--case", "bypass-partition", "--case", "tenant-boundary", "--seed", "1")
@@ -58,7 +58,7 @@ def test_the_bundled_gateway_can_be_probed_from_both_ends(tmp_path: Path) -> Non
 def test_an_engine_that_runs_is_attached(engine: str, tmp_path: Path) -> None:
     credentials = make_credentials()
     report = tmp_path / "report.json"
-    with running_gateway(credentials, engine) as url:
+    with running_gateway(credentials, Bundled(FORWARDING, engine)) as url:
         file = target_file(tmp_path / "target.json", url, credentials)
         result = probe("--config", file, "--engine", engine, *CASES, "--json", report)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -69,7 +69,7 @@ def test_an_engine_is_started_where_the_target_forwards_to(tmp_path: Path) -> No
     credentials = make_credentials()
     port = free_port()
     report = tmp_path / "report.json"
-    with running_gateway(credentials, f"http://127.0.0.1:{port}") as url:
+    with running_gateway(credentials, Bundled(FORWARDING, f"http://127.0.0.1:{port}")) as url:
         file = target_file(tmp_path / "target.json", url, credentials)
         result = probe("--config", file, "--start-engine", f"127.0.0.1:{port}", *CASES, "--json", report)
     assert result.returncode == 0, result.stdout + result.stderr

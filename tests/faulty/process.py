@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from cctest.instrument.settings import Settings
-from cctest.probe.bundled import MODEL, make_credentials
+from cctest.probe.bundled import EMBEDDED, make_credentials
 from cctest.probe.case import Case
 from cctest.probe.run import ProbePlan, run_probe
 from cctest.report.model import Report
@@ -32,7 +32,7 @@ def probe(
     """
     chosen = tuple(cases)
     credentials = make_credentials()
-    model = MODEL if engine is None else Settings().model
+    model = EMBEDDED if engine is None else Settings().model
     with running(name, credentials, engine) as url:
         configuration = Configuration(target=url, model=model, credentials=credentials)
         plan = ProbePlan(configuration, chosen, len(chosen), seed, jobs, engine=engine)

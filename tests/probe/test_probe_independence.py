@@ -7,7 +7,7 @@ import pytest
 from faulty.findings import all_cases
 from faulty.process import probe
 
-from cctest.probe.bundled import MODEL, make_credentials, running_gateway
+from cctest.probe.bundled import EMBEDDED, make_credentials, running_gateway
 from cctest.probe.run import ProbePlan, run_probe
 from cctest.report.model import Report
 from cctest.target.configuration import Configuration
@@ -25,7 +25,7 @@ def bundled_gateway() -> Iterator[Callable[[int], Report]]:
     credentials = make_credentials()
     cases = all_cases()
     with running_gateway(credentials) as url:
-        configuration = Configuration(target=url, model=MODEL, credentials=credentials)
+        configuration = Configuration(target=url, model=EMBEDDED, credentials=credentials)
         yield lambda seed: run_probe(ProbePlan(configuration, cases, len(cases), seed, JOBS), lambda _: None)
 
 
