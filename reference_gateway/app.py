@@ -1,4 +1,4 @@
-"""The HTTP interface: chat completions, capabilities, models, health, readiness."""
+"""The HTTP interface: chat completions, capabilities, models, health, readiness, metrics."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cctest.contract.capabilities import to_json
 from cctest.contract.sharing import Context
@@ -21,9 +21,12 @@ from reference_gateway import jsontext
 from reference_gateway.approximate import Approximate, without_approximate
 from reference_gateway.backend import Answer, Backend, Forwarded, Served, Streamed
 from reference_gateway.completion import DONE, Completion
-from reference_gateway.credentials import Credentials
+from reference_gateway.exchange import current, note_error
+from reference_gateway.front import Front
 from reference_gateway.hangup import unless_gone
 from reference_gateway.intake import ChatRequest, read_chat_request
+from reference_gateway.metrics import CONTENT_TYPE
+from reference_gateway.observer import Observer
 from reference_gateway.plan import Plan, make_plan
 from reference_gateway.refusal import RefusalError, code_of, model_not_found, models_unknown, too_large
 from reference_gateway.status import cache_status
@@ -39,19 +42,21 @@ _STATUS: Final = "cache_status"
 class Gateway:
     """The end points over one backend."""
 
-    def __init__(self, backend: Backend, credentials: Credentials, approximate: Approximate) -> None:
+    def __init__(self, backend: Backend, front: Front, approximate: Approximate) -> None:
         self._backend = backend
-        self._credentials = credentials
+        self._front = front
+        self._credentials = front.credentials
         self._approximate = approximate
 
     async def chat_completions(self, request: Request) -> Response:
         """POST /v1/chat/completions. The caller is identified before anything else is looked at."""
-        caller = self._credentials.identify(request.headers.getlist("authorization"))
+        caller = await self._caller(request)
         body = await _read_body(request)
         if len(body) < LARGE:
             chat, plan = self._take(body, caller)
         else:
             chat, plan = await asyncio.to_thread(self._take, body, caller)
+        current().fragments = len(plan.fragments)
         answer = await unless_gone(request.receive, self._backend.serve(plan))
         return self._response(chat, plan, answer)
 
@@ -61,7 +66,7 @@ class Gateway:
 
     async def models(self, request: Request) -> Response:
         """GET /v1/models."""
-        self._credentials.identify(request.headers.getlist("authorization"))
+        await self._caller(request)
         models = [
             {"id": name, "object": "model", "created": 0, "owned_by": "reference-gateway"}
             for name in self._backend.models
@@ -74,9 +79,21 @@ class Gateway:
 
     async def readiness(self, _: Request) -> Response:
         """GET /readyz: whether requests can be served now."""
-        if self._backend.ready:
-            return JSONResponse({"status": "ready"})
-        return JSONResponse({"status": "the engine is not up"}, 503)
+        ready = self._backend.ready
+        told = {"status": "ready" if ready else "the engine is not up"}
+        if self._credentials.problem is not None:
+            told["credentials"] = "the credentials file is wrong; the last good one is in force"
+        return JSONResponse(told, 200 if ready else 503)
+
+    async def metrics(self, _: Request) -> Response:
+        """GET /metrics, in Prometheus' text format."""
+        return Response(self._front.metrics.text(), media_type=CONTENT_TYPE)
+
+    async def _caller(self, request: Request) -> Context:
+        """Identify the caller by the credentials as they are now. Raises RefusalError."""
+        if self._credentials.outdated():
+            await self._credentials.follow()
+        return self._credentials.identify(request.headers.getlist("authorization"))
 
     def _response(self, chat: ChatRequest, plan: Plan, answer: Answer) -> Response:
         if isinstance(answer, Streamed):
@@ -97,6 +114,7 @@ class Gateway:
                 else:
                     yield _event(chunk)
         except RefusalError as error:
+            note_error(error.code)
             yield _event(json.dumps(error.body()))
 
     def _with_status(self, plan: Plan, answer: Forwarded) -> str:
@@ -107,6 +125,11 @@ class Gateway:
         return jsontext.spell_object(jsontext.members(answer.text) | {_STATUS: json.dumps(status)})
 
     def _status(self, plan: Plan, answer: Served | Forwarded) -> list[JsonValue] | None:
+        self._front.metrics.observed(
+            observed.outcome
+            for one, observed in zip(plan.fragments, answer.fragments, strict=True)
+            if one.governed
+        )
         return cache_status(plan, answer, self._backend.capabilities.reuse_within_max)
 
     def _take(self, body: bytes, caller: Context) -> tuple[ChatRequest, Plan]:
@@ -146,12 +169,10 @@ class _Relayed(_EventStream):
             self._close()
 
 
-def create_app(
-    backend: Backend, credentials: Credentials, approximate: Approximate = Approximate.EXACT
-) -> Starlette:
+def create_app(backend: Backend, front: Front, approximate: Approximate = Approximate.EXACT) -> ASGIApp:
     """Make the ASGI application."""
-    gateway = Gateway(backend, credentials, approximate)
-    return Starlette(
+    gateway = Gateway(backend, front, approximate)
+    routes = Starlette(
         lifespan=lambda _: backend.running(),
         routes=[
             Route("/v1/chat/completions", gateway.chat_completions, methods=["POST"]),
@@ -159,6 +180,7 @@ def create_app(
             Route("/v1/models", gateway.models, methods=["GET"]),
             Route("/healthz", gateway.health, methods=["GET"]),
             Route("/readyz", gateway.readiness, methods=["GET"]),
+            Route("/metrics", gateway.metrics, methods=["GET"]),
         ],
         exception_handlers={
             RefusalError: _refused,
@@ -167,6 +189,7 @@ def create_app(
             Exception: _fault,
         },
     )
+    return Observer(routes, front.log, front.metrics)
 
 
 async def _read_body(request: Request) -> bytes:
@@ -190,6 +213,7 @@ def _event(text: str) -> bytes:
 async def _refused(_: Request, error: Exception) -> Response:
     if not isinstance(error, RefusalError):
         raise error
+    note_error(error.code)
     return JSONResponse(error.body(), error.status, error.headers)
 
 
@@ -197,8 +221,10 @@ async def _http_error(_: Request, error: Exception) -> Response:
     """Answer an unknown path or method in the shape of every other error."""
     if not isinstance(error, HTTPException):
         raise error
+    code = code_of(error.status_code)
+    note_error(code)
     return JSONResponse(
-        RefusalError(error.status_code, code_of(error.status_code), error.detail).body(),
+        RefusalError(error.status_code, code, error.detail).body(),
         error.status_code,
         dict(error.headers or {}),
     )
@@ -206,8 +232,10 @@ async def _http_error(_: Request, error: Exception) -> Response:
 
 async def _disconnected(_: Request, __: Exception) -> Response:
     """End an exchange whose caller has gone; nobody reads the response."""
+    note_error("client_gone")
     return Response(status_code=400)
 
 
 async def _fault(_: Request, __: Exception) -> Response:
+    note_error("internal_error")
     return JSONResponse(RefusalError(500, "internal_error", "internal fault of the gateway").body(), 500)

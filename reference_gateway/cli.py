@@ -15,6 +15,7 @@ from reference_gateway.problem import ConfigurationError
 _USAGE: Final = 2
 _INTERNAL: Final = 70
 _INTERRUPTED: Final = 130
+_STDERR: Final = 2
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -52,6 +53,14 @@ def cli() -> None:
     help="What `reuse: approximate` is taken as by a backend that has only exact reuse.",
 )
 @backend_options
+@click.option(
+    "--log",
+    "logged",
+    type=click.Choice(["requests", "problems", "none"]),
+    default="requests",
+    show_default=True,
+    help="What to log on standard error, a JSON object a line: each request, or only what goes wrong here.",
+)
 @click.option("--stop-with-stdin", is_flag=True, help="Stop when standard input ends.")
 def serve(
     *,
@@ -61,18 +70,21 @@ def serve(
     credentials_path: Path,
     on_unenforceable: str,
     approximate: str,
+    logged: str,
     stop_with_stdin: bool,
     **special: Any,
 ) -> None:
     """Serve chat completions; one line on stdout says where."""
     engine = make_backend(BackendName(backend), special, OnUnenforceable(on_unenforceable))
 
-    from reference_gateway import app, credentials, server  # noqa: PLC0415 - --help needs no web server
+    from reference_gateway import app, front, live_credentials, server  # noqa: PLC0415 - --help needs no web server
     from reference_gateway.approximate import Approximate  # noqa: PLC0415
+    from reference_gateway.gatewaylog import open_log  # noqa: PLC0415
 
-    known = credentials.load_credentials(credentials_path)
-    application = app.create_app(engine, known, Approximate(approximate))
-    server.serve(application, host, port, stop_with_stdin=stop_with_stdin)
+    with open_log(None if logged == "none" else _STDERR, requests=logged == "requests") as log:
+        known = live_credentials.LiveCredentials(credentials_path, log)
+        application = app.create_app(engine, front.Front(known, log), Approximate(approximate))
+        server.serve(application, host, port, stop_with_stdin=stop_with_stdin, on_hangup=known.start_afresh)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,14 +1,17 @@
 """Listen, say where, and stop when told to."""
 
+import asyncio
 import contextlib
 import os
+import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from reference_gateway.problem import ConfigurationError
 
@@ -18,11 +21,13 @@ _GRACE_SECONDS = 5
 class _Server(uvicorn.Server):
     """Says on stdout where it listens as soon as it does; ends normally when a signal stops it."""
 
-    def __init__(self, config: uvicorn.Config, url: str) -> None:
+    def __init__(self, config: uvicorn.Config, url: str, on_hangup: Callable[[], None]) -> None:
         super().__init__(config)
         self._url = url
+        self._on_hangup = on_hangup
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._on_hangup)
         await super().startup(sockets)
         # Whoever was to read the line may be gone already; that is no reason not to serve.
         with contextlib.suppress(BrokenPipeError):
@@ -34,9 +39,12 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(app: Starlette, host: str, port: int, *, stop_with_stdin: bool) -> None:
+def serve(
+    app: ASGIApp, host: str, port: int, *, stop_with_stdin: bool, on_hangup: Callable[[], None]
+) -> None:
     """Serve until a signal comes, or until stdin ends if `stop_with_stdin`; port 0 takes a free one.
 
+    SIGHUP doesn't end it: `on_hangup` is called then.
     Raises ConfigurationError if the address can't be had.
     """
     with _listen(host, port) as listener:
@@ -49,11 +57,12 @@ def serve(app: Starlette, host: str, port: int, *, stop_with_stdin: bool) -> Non
             ws="none",
             lifespan="on",
             access_log=False,
+            log_config=None,
             log_level="warning",
             server_header=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
-        server = _Server(config, f"http://{shown_host}:{bound_port}")
+        server = _Server(config, f"http://{shown_host}:{bound_port}", on_hangup)
         if stop_with_stdin:
             threading.Thread(target=_stop_at_end_of_stdin, args=(server,), daemon=True).start()
         server.run(sockets=[listener])

@@ -38,6 +38,7 @@ def gateway(folder: Path, *, mixed_up: bool = False) -> Iterator[str]:
         for name, tenant, principal, session in CALLERS
     ]
     credentials = folder / "credentials.json"
+    credentials.touch(mode=0o600)
     credentials.write_text(json.dumps({"credentials": entries}))
     with running(credentials=credentials) as (url, _):
         write_target(folder, url)

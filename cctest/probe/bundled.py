@@ -73,7 +73,7 @@ def running_gateway(credentials: Sequence[Credential], gateway: Bundled = BY_ITS
         arguments = ["reference_gateway", "serve", "--backend", gateway.backend, *gateway.options]
         arguments += [] if gateway.engine is None else ["--engine-url", gateway.engine]
         arguments += ["--host", "127.0.0.1", "--port", "0"]
-        arguments += ["--credentials", str(known), "--stop-with-stdin"]
+        arguments += ["--credentials", str(known), "--stop-with-stdin", "--log", "problems"]
         with running(arguments, "the reference gateway") as url:
             yield url
 

@@ -263,9 +263,9 @@ def edit_capabilities(**changes: Any) -> None:
 
     def make(original: Any) -> Any:
         @wraps(original)
-        def gateway(self: Any, backend: Any, credentials: Any, approximate: Any) -> None:
+        def gateway(self: Any, backend: Any, front: Any, approximate: Any) -> None:
             backend.capabilities = replace(backend.capabilities, **changes)
-            original(self, backend, credentials, approximate)
+            original(self, backend, front, approximate)
 
         return gateway
 

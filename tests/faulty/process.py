@@ -44,9 +44,10 @@ def running(name: str, credentials: Sequence[Credential], engine: str | None = N
     """Run an implementation in a process of its own and give its URL. Raises RuntimeError if it won't start."""
     with TemporaryDirectory(prefix="cctest-faulty-") as folder:
         known = Path(folder, "credentials.yaml")
+        known.touch(mode=0o600)
         known.write_text(json.dumps({"credentials": [_entry(credential) for credential in credentials]}))
         command = [sys.executable, "-m", "tests.faulty", name]
-        command += ["--port", "0", "--credentials", str(known), "--stop-with-stdin"]
+        command += ["--port", "0", "--credentials", str(known), "--stop-with-stdin", "--log", "problems"]
         if engine is not None:
             secret = Path(folder, "secret")
             secret.touch(mode=0o600)

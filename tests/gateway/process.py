@@ -14,7 +14,7 @@ def command(*options: str, credentials: Path = DEMO) -> list[str]:
     return [
         sys.executable,
         *("-m", "reference_gateway", "serve", "--backend", "embedded", "--port", "0"),
-        *("--credentials", str(credentials)),
+        *("--credentials", str(credentials), "--log", "problems"),
         *options,
     ]
 

@@ -6,13 +6,15 @@ import pytest
 
 from cctest.contract.sharing import Context
 from gateway.process import DEMO
-from reference_gateway.credentials import Credentials, load_credentials
+from reference_gateway.credentials import Credentials
+from reference_gateway.credentials_file import load_credentials
 from reference_gateway.problem import ConfigurationError
 from reference_gateway.refusal import RefusalError
 
 
 def load(folder: Path, content: str | bytes, **environment: str) -> Credentials:
     path = folder / "credentials.yaml"
+    path.touch(mode=0o600)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return load_credentials(path, environment)
 

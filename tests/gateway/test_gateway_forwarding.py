@@ -29,6 +29,7 @@ def test_the_whole_probe_finds_it_conformant(
     known = tmp_path / "credentials.json"
     members = ("token", "tenant", "principal", "session")
     entries = [{name: getattr(one, name) for name in members if getattr(one, name)} for one in credentials]
+    known.touch(mode=0o600)
     known.write_text(json.dumps({"credentials": entries}))
     cases = load_cases()
     with (

@@ -1,0 +1,56 @@
+"""Salted hashes of whole tokens: `sha256:SALT:DIGEST`, both in hex.
+
+The digest is SHA-256 over the salt's bytes and then the token's. It is fast, as a check on every request has
+to be, so it protects tokens that can't be guessed, and no passwords.
+"""
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+TOKEN: Final = re.compile(r"[!-~]+")
+"""A token: visible ASCII characters without spaces."""
+LEAST_TOKEN: Final = 16
+"""Fewest characters of a token that is worth hashing."""
+
+_SALT_BYTES: Final = 16
+_SPELT: Final = re.compile(r"sha256:((?:[0-9a-f]{2}){8,64}):([0-9a-f]{64})")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenHash:
+    """What is kept of a token."""
+
+    salt: bytes
+    digest: bytes
+
+    def __str__(self) -> str:
+        return f"sha256:{self.salt.hex()}:{self.digest.hex()}"
+
+
+def new_salt() -> bytes:
+    """Make a salt."""
+    return secrets.token_bytes(_SALT_BYTES)
+
+
+def digest_of(salt: bytes, token: str) -> bytes:
+    """Give the salted digest of a token."""
+    return hashlib.sha256(salt + token.encode("utf-8", "replace")).digest()
+
+
+def hash_token(token: str, salt: bytes) -> TokenHash:
+    """Hash a token."""
+    return TokenHash(salt, digest_of(salt, token))
+
+
+def read_hash(spelt: str) -> TokenHash:
+    """Read a spelt hash. Raises ValueError, whose message says what a hash looks like."""
+    found = _SPELT.fullmatch(spelt)
+    if found is None:
+        raise ValueError(
+            "a hash is sha256:SALT:DIGEST, a salt of 8 to 64 bytes and a digest of 32, in lower-case hex,"
+            " as `reference-gateway hash-token` prints it"
+        )
+    return TokenHash(bytes.fromhex(found[1]), bytes.fromhex(found[2]))
