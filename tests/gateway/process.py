@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,14 +20,23 @@ def command(*options: str, credentials: Path = DEMO) -> list[str]:
 
 
 @contextmanager
-def running(*options: str, credentials: Path = DEMO) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run a gateway that ends when its stdin does; give its address and the process."""
-    with subprocess.Popen(
-        command("--stop-with-stdin", *options, credentials=credentials),
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
+def running(
+    *options: str, credentials: Path = DEMO, log: Path | None = None
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run a gateway that ends when its stdin does; give its address and the process.
+
+    `log` is a file for its standard error.
+    """
+    with ExitStack() as stack:
+        process = stack.enter_context(
+            subprocess.Popen(
+                command("--stop-with-stdin", *options, credentials=credentials),
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=None if log is None else stack.enter_context(log.open("ab")),
+            )
+        )
         assert process.stdout is not None
         assert process.stdin is not None
         try:
