@@ -6,8 +6,10 @@
   removed (BND-6). OpenAI's `user`, `safety_identifier`, `prompt_cache_key` and `metadata` are among them
   (READ-15): they tell an engine who is asking or where to look, and nothing about the model's input. `seed`
   is a sampling parameter and passes.
-- So are members by which vLLM can be told where cached state lies, by whatever name: `kv_transfer_params`,
-  `vllm_xargs`, a content part's `uuid`, and `request_id`, which is the name of somebody's request.
+- So are members by which an engine can be told where cached state lies, how long to keep it, or which tokens
+  to take in place of those that it would render: vLLM's `kv_transfer_params`, `ec_transfer_params` and
+  `vllm_xargs`, a content part's `uuid`, and `request_id`, which is the name of somebody's request; OpenAI's
+  `prompt_cache_retention` and `prompt_cache_options`; and what other servers have for that.
 """
 
 import json
@@ -19,14 +21,19 @@ from reference_gateway.misplaced import CACHE_INTENT
 CACHE_SALT: Final = "cache_salt"
 
 _WHOSE: Final = ("tenant", "principal", "session", "group")
-_ENVELOPE: Final = (
+STRIPPED: Final = (
     *_WHOSE,
     *(f"{name}_id" for name in _WHOSE),
     *("organization", "organization_id", "project", "project_id"),
     *("user", "user_id", "safety_identifier", "metadata"),
     *(CACHE_SALT, "cache_partition", "cache_namespace", "prompt_cache_key"),
-    *("kv_transfer_params", "vllm_xargs", "request_id"),
+    *("prompt_cache_retention", "prompt_cache_options"),
+    *("kv_transfer_params", "ec_transfer_params", "vllm_xargs", "request_id"),
+    *("prompt_token_ids", "disaggregated_params"),  # TensorRT-LLM
+    *("input_ids", "rid", "extra_key", "session_params"),  # SGLang
+    *("bootstrap_host", "bootstrap_port", "bootstrap_room"),
 )
+"""Members of a caller's body that reach no engine."""
 _FRAGMENT: Final = (CACHE_INTENT, CACHE_SALT, *_WHOSE)
 _PART: Final = (CACHE_SALT, "uuid")
 
@@ -37,7 +44,7 @@ def forwarded_body(text: str, salt: str | None, *, stream: bool) -> bytes:
     A stream is asked to tell its usage, since that alone tells what was reused.
     """
     spelt = jsontext.members(text)
-    for name in _ENVELOPE:
+    for name in STRIPPED:
         spelt.pop(name, None)
     if "tools" in spelt:
         spelt["tools"] = jsontext.each(spelt["tools"], _fragment)

@@ -14,14 +14,13 @@ from cctest.contract import strict_json
 from cctest.contract.intent import CacheIntent, IntentError, duplicate_ids, read_intent
 from cctest.contract.source import Fault, JsonValue, SourceError, child
 from reference_gateway.misplaced import CACHE_INTENT, misplaced_intent
+from reference_gateway.model_visible import has_other_input, own_template
 from reference_gateway.refusal import RefusalError, invalid_request, refused_intent
 
 FRAGMENT_LIMIT: Final = 4096
 """Most fragments in one request."""
 CHOICE_LIMIT: Final = 8
 """Most answers to one request."""
-
-_OTHER_INPUT: Final = ("documents", "chat_template", "chat_template_kwargs", "response_format", "functions")
 
 
 class Kind(StrEnum):
@@ -46,7 +45,8 @@ class ChatRequest:
     """What the gateway serves: fragments in binding order, and the envelope members that it honours.
 
     `text` is the whole body. `other_input` tells whether it has members that a model may see although they
-    are no fragments, so that no intent speaks for them (READ-38).
+    are no fragments, so that no intent speaks for them (READ-38). `own_template` is a pointer to a chat
+    template that the caller supplies.
     """
 
     model: str
@@ -56,6 +56,7 @@ class ChatRequest:
     include_usage: bool
     other_input: bool = False
     text: str = ""
+    own_template: str | None = None
 
 
 def read_chat_request(body: bytes) -> ChatRequest:
@@ -78,8 +79,9 @@ def read_chat_request(body: bytes) -> ChatRequest:
         choices=_choices(members),
         stream=_flag(members, "stream", ""),
         include_usage=_flag(options, "include_usage", "/stream_options"),
-        other_input=any(members.get(name) is not None for name in _OTHER_INPUT),
+        other_input=has_other_input(members),
         text=body.decode(),
+        own_template=own_template(members),
     )
 
 

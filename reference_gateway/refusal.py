@@ -67,6 +67,12 @@ def refused_intent(faults: Sequence[Fault], code: ErrorCode = ErrorCode.INVALID)
     return RefusalError(400, str(code), f"{first}{more}", first.pointer or None)
 
 
+def template_not_allowed(pointer: str) -> RefusalError:
+    """Refuse a caller's own chat template (READ-38)."""
+    message = "a chat template of the caller's own is not allowed here; leave it out to have the model's"
+    return RefusalError(400, "chat_template_not_allowed", f"{pointer}: {message}", pointer)
+
+
 def too_large(limit: int) -> RefusalError:
     """Refuse a body of more than `limit` bytes."""
     return RefusalError(413, "request_too_large", f"the request body is larger than {limit} bytes")

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from cctest.contract.source import JsonValue
 from reference_gateway.engine_failure import broken_off, no_completion, refused, too_slow, unreachable
 from reference_gateway.problem import ConfigurationError
 from reference_gateway.refusal import RefusalError
@@ -25,6 +26,7 @@ _ERROR_LIMIT: Final = 64 * 1024
 _NO_TIMEOUT: Final = aiohttp.ClientTimeout(total=None, sock_connect=10.0)
 """The client's own limit of a whole exchange is rounded up to seconds, and sleeps while nobody reads."""
 _ASK_SECONDS: Final = 2.0
+_QUESTION_SECONDS: Final = 10.0
 _IDLE_SECONDS: Final = 4.0
 """Less than the 5 seconds after which the usual servers close an idle connection, maybe as it is used."""
 _FINISH_SECONDS: Final = 0.2
@@ -140,6 +142,20 @@ class Upstream:
             if response.status != 200:
                 raise aiohttp.ClientError(f"status {response.status}")
             return await _read(response, ANSWER_LIMIT)
+
+    async def ask(self, path: str, body: bytes) -> tuple[int, JsonValue] | None:
+        """Post a question that isn't a caller's; give status and JSON, or None where none comes in time."""
+        try:
+            async with self._client.post(
+                f"{self.url}{path}",
+                data=body,
+                headers={"Content-Type": "application/json"},
+                timeout=aiohttp.ClientTimeout(total=_QUESTION_SECONDS),
+                allow_redirects=False,
+            ) as response:
+                return response.status, json.loads(await _read(response, ANSWER_LIMIT))
+        except (aiohttp.ClientError, OSError, ValueError, RecursionError):
+            return None
 
     async def _post(self, body: bytes) -> aiohttp.ClientResponse:
         return await self._client.post(
