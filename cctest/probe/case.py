@@ -206,6 +206,11 @@ class Case:
         return frozenset(self.rules).union(*(expectation.rules for expectation in self.expectations))
 
     @property
+    def bounds_an_age(self) -> bool:
+        """Whether an intent of the case sets a bound that leaves any time to reuse state in."""
+        return any(_bound_of(intent) for intent in self.intents.values())
+
+    @property
     def checks(self) -> tuple[str, ...]:
         """The identifiers of the case's checks, `case#expectation`."""
         return tuple(f"{self.id}#{expectation.id}" for expectation in self.expectations)
@@ -214,3 +219,11 @@ class Case:
         """The case without the expectations of `checks`; the steps stay as they are."""
         pairs = zip(self.checks, self.expectations, strict=True)
         return replace(self, expectations=tuple(expected for check, expected in pairs if check not in checks))
+
+
+def _bound_of(intent: JsonValue) -> JsonValue:
+    """Find the bound in an intent, whatever shape the intent has."""
+    found = intent
+    for name in ("constraints", "retention", "max_age"):
+        found = found.get(name) if isinstance(found, dict) else None
+    return found

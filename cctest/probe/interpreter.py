@@ -84,7 +84,8 @@ def run_cell(cell: Cell, stage: Stage) -> Generator[float, None, CellResult]:
     began = time.monotonic()
     attempts: list[_Attempt] = []
     while not attempts or (stage.hope.left and _worth_another(attempts)):
-        attempts.append((yield from _attempt(cell, stage, len(attempts))))
+        apart = bool(attempts) and _might_be_disturbed(cell, stage, attempts)
+        attempts.append((yield from _attempt(cell, stage, len(attempts), apart=apart)))
     seconds = time.monotonic() - began
     decisions = [conclude(history) for history in _histories(attempts)]
     checks = tuple(
@@ -125,7 +126,22 @@ def _worth_another(attempts: Sequence[_Attempt]) -> bool:
     return bool(unsettled) and len(attempts) < ATTEMPTS + (2 if hit else 0)
 
 
-def _attempt(cell: Cell, stage: Stage, number: int) -> Generator[float, None, _Attempt]:
+def _might_be_disturbed(cell: Cell, stage: Stage, attempts: Sequence[_Attempt]) -> bool:
+    """Whether other cells may be why nothing was settled, so that a namespace of the cell's own may help.
+
+    A target may bound ages for a boundary as a whole, all of its state ending with the oldest. Whatever other
+    cells leave there then ends this cell's state early. What failed is tried again just as it was.
+    """
+    capabilities = stage.advertised.capabilities
+    if attempts[-1].world.setting.apart:
+        return True
+    failed = any(one.result is Result.FAIL for one in attempts[-1].judgements)
+    return (
+        not failed and cell.case.bounds_an_age and capabilities is not None and capabilities.namespace is True
+    )
+
+
+def _attempt(cell: Cell, stage: Stage, number: int, *, apart: bool) -> Generator[float, None, _Attempt]:
     place = "\0".join((stage.nonce, cell.case.id, *itertools.chain(*sorted(cell.at.items())), str(number)))
     setting = Setting(
         case=cell.case,
@@ -135,6 +151,7 @@ def _attempt(cell: Cell, stage: Stage, number: int) -> Generator[float, None, _A
         callers=stage.callers,
         capabilities=stage.advertised.capabilities,
         unit_words=stage.unit_words,
+        apart=apart,
     )
     timed = any(step.after for step in cell.case.steps)
     pause = 0.0 if timed else max(stage.settling, _PAUSES[min(number, len(_PAUSES) - 1)])

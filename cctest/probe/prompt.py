@@ -46,6 +46,8 @@ class Setting:
     callers: Mapping[Role, Credential]
     capabilities: Capabilities | None = None
     unit_words: int = UNIT_WORDS
+    apart: bool = False
+    """Whether the first intent of each request gets a namespace of the cell's own: see `interpreter`."""
 
     @property
     def streamed(self) -> bool:
@@ -106,9 +108,12 @@ def build(setting: Setting, step: Step) -> BuiltRequest:
     raw_intents: list[str] = []
     tools: list[tuple[JsonValue, BuiltFragment]] = []
     messages: list[tuple[JsonValue, BuiltFragment]] = []
+    namespace = f"apart-{setting.nonce}" if setting.apart else None
     for slot in arrange(setting.case, setting.cell, step):
         fragments = tools if slot.place is Place.TOOLS else messages
-        fragments.append(_fragment(slot, setting, raw_intents))
+        fragments.append(_fragment(slot, setting, raw_intents, namespace))
+        if slot.spec.intent is not None:
+            namespace = None  # one is enough, and where partitions are a request's more would make another
     body: dict[str, JsonValue] = {"model": setting.model}
     if tools:
         body |= {"tools": [tool for tool, _ in tools], "tool_choice": "none"}
@@ -180,7 +185,10 @@ def _length(text: str, setting: Setting) -> int:
     return max(1, round(units * setting.unit_words))
 
 
-def _fragment(slot: Slot, setting: Setting, raw_intents: list[str]) -> tuple[JsonValue, BuiltFragment]:
+def _fragment(
+    slot: Slot, setting: Setting, raw_intents: list[str], namespace: str | None
+) -> tuple[JsonValue, BuiltFragment]:
+    """Build one fragment; its intent gets `namespace` where it has none."""
     spec = slot.spec
     fragment, inner = _content(slot, text_of(spec.text, setting), setting)
     for name, value in spec.members.items():
@@ -190,7 +198,7 @@ def _fragment(slot: Slot, setting: Setting, raw_intents: list[str]) -> tuple[Jso
         return fragment, BuiltFragment(spec.text, slot.place, size, governed=False)
     intent = setting.case.intents[spec.intent]
     holder = fragment if spec.attach is Attach.FRAGMENT else inner
-    holder["cache_intent"] = _intent(intent, setting, raw_intents)
+    holder["cache_intent"] = _intent(intent, setting, raw_intents, namespace)
     label = intent.get("id") if isinstance(intent, dict) else None
     return fragment, BuiltFragment(
         spec.text,
@@ -223,9 +231,13 @@ def _content(slot: Slot, text: str, setting: Setting) -> tuple[dict[str, JsonVal
     return message, {}
 
 
-def _intent(intent: JsonValue, setting: Setting, raw_intents: list[str]) -> JsonValue:
+def _intent(intent: JsonValue, setting: Setting, raw_intents: list[str], namespace: str | None) -> JsonValue:
     """Return the intent as a value; raw text (which may break JSON's rules) leaves a mark to be replaced."""
     if isinstance(intent, dict) and intent.keys() == {"raw"}:
         raw_intents.append(str(substitute(intent["raw"], setting)))
         return _RAW_MARK.format(len(raw_intents) - 1)
-    return substitute(intent, setting)
+    built = substitute(intent, setting)
+    constraints = built.get("constraints") if isinstance(built, dict) else None
+    if namespace is not None and isinstance(constraints, dict):
+        constraints.setdefault("namespace", namespace)
+    return built

@@ -82,7 +82,7 @@ def _hit(
     maker = expectation.arguments.get("only_if_reused")
     if maker is not None and not _reused(world.observations[str(maker)], text):
         message = f"{maker} computed afresh, and so left state of its own that may be reused"
-        return Judgement(Result.UNSUPPORTED, message, evidence=found)
+        return Judgement(Result.UNSUPPORTED, message, evidence=found, retry=True)
     return Judgement(
         Result.FAIL,
         f"{role_in(world.setting.cell, step.step.by)} was served state that it must not reuse",
@@ -97,8 +97,8 @@ def _without_hit(expectation: Expectation, world: World, found: tuple[Evidence, 
     text = str(expectation.arguments["fragment"])
     maker = expectation.arguments.get("only_if_reused")
     if maker is not None and not _reused(world.observations[str(maker)], text):
-        message = f"{maker} computed afresh, so that there was nothing for it to widen"
-        return Judgement(Result.UNSUPPORTED, message, evidence=found)
+        message = f"{maker} computed afresh, so that there was nothing for it to extend"
+        return Judgement(Result.UNSUPPORTED, message, evidence=found, retry=True)
     control_text = str(expectation.arguments.get("control_fragment", text))
     step = world.observations[str(expectation.step)]
     control = world.observations[str(expectation.control)]
