@@ -1,4 +1,4 @@
-"""What of a caller's body reaches the engine: all of it as it was spelt, less what names a partition.
+"""What of a caller's body reaches the engine: all of it, less what names a partition.
 
 - `cache_intent` is removed from fragments. It can't stand anywhere else (READ-22), and what the parameters of
   tools, arguments and texts hold is content (BND-4).
@@ -15,8 +15,9 @@
 import json
 from typing import Final
 
-from reference_gateway import jsontext
+from reference_gateway.jsontext import Edit, Spell, edited
 from reference_gateway.misplaced import CACHE_INTENT
+from reference_gateway.respelling import respelt
 
 CACHE_SALT: Final = "cache_salt"
 
@@ -34,8 +35,12 @@ STRIPPED: Final = (
     *("bootstrap_host", "bootstrap_port", "bootstrap_room"),
 )
 """Members of a caller's body that reach no engine."""
-_FRAGMENT: Final = (CACHE_INTENT, CACHE_SALT, *_WHOSE)
-_PART: Final = (CACHE_SALT, "uuid")
+
+_ENVELOPE: Final = frozenset(STRIPPED)
+_FRAGMENT: Final = Edit(drop=frozenset((CACHE_INTENT, CACHE_SALT, *_WHOSE)))
+_PART: Final = Edit(drop=frozenset((CACHE_SALT, "uuid")))
+_MESSAGE: Final = Edit(drop=_FRAGMENT.drop, inner={"content": Edit(each=_PART)})
+_FRAGMENTS: Final = {"tools": Edit(each=_FRAGMENT), "messages": Edit(each=_MESSAGE)}
 
 
 def forwarded_body(text: str, salt: str | None, *, stream: bool) -> bytes:
@@ -43,34 +48,13 @@ def forwarded_body(text: str, salt: str | None, *, stream: bool) -> bytes:
 
     A stream is asked to tell its usage, since that alone tells what was reused.
     """
-    spelt = jsontext.members(text)
-    for name in STRIPPED:
-        spelt.pop(name, None)
-    if "tools" in spelt:
-        spelt["tools"] = jsontext.each(spelt["tools"], _fragment)
-    if "messages" in spelt:
-        spelt["messages"] = jsontext.each(spelt["messages"], _message)
-    if stream:
-        spelt["stream_options"] = _with_usage(spelt.get("stream_options", "null"))
+    put: dict[str, Spell] = {"stream_options": _with_usage} if stream else {}
     if salt is not None:
-        spelt[CACHE_SALT] = json.dumps(salt)
-    return jsontext.spell_object(spelt).encode()
+        put[CACHE_SALT] = lambda _: json.dumps(salt)
+    return respelt(text, Edit(drop=_ENVELOPE, put=put, inner=_FRAGMENTS))
 
 
-def _fragment(text: str) -> str:
-    return jsontext.without(text, _FRAGMENT)
-
-
-def _message(text: str) -> str:
-    kept = _fragment(text)
-    if "uuid" not in kept and CACHE_SALT not in kept and "\\u" not in kept:
-        return kept
-    spelt = jsontext.members(kept)
-    if "content" in spelt:
-        spelt["content"] = jsontext.each(spelt["content"], lambda part: jsontext.without(part, _PART))
-    return jsontext.spell_object(spelt)
-
-
-def _with_usage(text: str) -> str:
-    spelt = {} if text == "null" else jsontext.members(text)
-    return jsontext.spell_object({**spelt, "include_usage": "true"})
+def _with_usage(text: str | None) -> str:
+    if text is None or text == "null":
+        return '{"include_usage":true}'
+    return edited(text, Edit(put={"include_usage": lambda _: "true"}))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
@@ -15,18 +15,31 @@ async def unless_gone(receive: Receive, work: Coroutine[Any, Any, _T]) -> _T:
 
     Raises ClientDisconnect then.
     """
-    working = asyncio.ensure_future(work)
-    watching = asyncio.ensure_future(_gone(receive))
+    watch = _Watch(receive)
+    watching = asyncio.create_task(watch.until_gone())
     try:
-        await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise ClientDisconnect
-        return working.result()
+        return await work
+    except asyncio.CancelledError:
+        if watch.gone and watch.working.uncancel() == 0:
+            raise ClientDisconnect from None
+        raise
     finally:
         watching.cancel()
-        working.cancel()
 
 
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+class _Watch:
+    """Cancels the task that made it as soon as the caller has gone."""
+
+    def __init__(self, receive: Receive) -> None:
+        working = asyncio.current_task()
+        if working is None:
+            raise RuntimeError("work for a caller is done in a task")
+        self.working: Final = working
+        self.gone = False
+        self._receive = receive
+
+    async def until_gone(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self.gone = True
+        self.working.cancel()

@@ -62,12 +62,9 @@ class ChatRequest:
 def read_chat_request(body: bytes) -> ChatRequest:
     """Read a chat completions body. Raises RefusalError."""
     members = _parse(body)
-    fragments = _fragments(members)
+    text = body.decode()
+    fragments = _fragments(members, text)
     _refuse_duplicate_ids(fragments)
-    envelope: dict[str, JsonValue] = {
-        name: value for name, value in members.items() if name not in list(Kind)
-    }
-    _refuse_misplaced(envelope, "", ())
     options = members.get("stream_options")
     if options is None:
         options = {}
@@ -80,7 +77,7 @@ def read_chat_request(body: bytes) -> ChatRequest:
         stream=_flag(members, "stream", ""),
         include_usage=_flag(options, "include_usage", "/stream_options"),
         other_input=has_other_input(members),
-        text=body.decode(),
+        text=text,
         own_template=own_template(members),
     )
 
@@ -101,7 +98,7 @@ def _parse(body: bytes) -> dict[str, JsonValue]:
     return value
 
 
-def _fragments(members: Mapping[str, JsonValue]) -> tuple[Fragment, ...]:
+def _fragments(members: Mapping[str, JsonValue], text: str) -> tuple[Fragment, ...]:
     tools = [] if members.get("tools") is None else _array(members, Kind.TOOL)
     messages = _array(members, Kind.MESSAGE)
     if not messages:
@@ -110,7 +107,25 @@ def _fragments(members: Mapping[str, JsonValue]) -> tuple[Fragment, ...]:
         raise invalid_request(f"tools and messages together must not be more than {FRAGMENT_LIMIT}", "")
     placed = [(Kind.TOOL, index, value) for index, value in enumerate(tools)]
     placed += [(Kind.MESSAGE, index, value) for index, value in enumerate(messages)]
-    return tuple(_fragment(kind, index, value) for kind, index, value in placed)
+    search = _may_be_misplaced(text, [value for _, _, value in placed])
+    fragments = []
+    for kind, index, value in placed:
+        fragments.append(_fragment(kind, index, value))
+        if search:
+            _refuse_misplaced(_less(fragments[-1].value, {CACHE_INTENT}), fragments[-1].pointer, (kind, "*"))
+    if search:
+        _refuse_misplaced(_less(members, {*Kind}), "", ())
+    return tuple(fragments)
+
+
+def _may_be_misplaced(text: str, fragments: list[JsonValue]) -> bool:
+    r"""Tell quickly where all intents stand on fragments; the name is spelt as it is or with `\u` escapes."""
+    placed = sum(CACHE_INTENT in value for value in fragments if isinstance(value, dict))
+    return "\\u" in text or text.count(f'"{CACHE_INTENT}"') != placed
+
+
+def _less(members: Mapping[str, JsonValue], names: set[str]) -> JsonValue:
+    return {name: value for name, value in members.items() if name not in names}
 
 
 def _array(members: Mapping[str, JsonValue], kind: Kind) -> list[JsonValue]:
@@ -123,17 +138,15 @@ def _array(members: Mapping[str, JsonValue], kind: Kind) -> list[JsonValue]:
 
 
 def _fragment(kind: Kind, index: int, value: JsonValue) -> Fragment:
-    pointer = f"/{kind}/{index}"
+    pointer = f"/{kind.value}/{index}"
     if not isinstance(value, dict):
         raise invalid_request("must be an object", pointer)
     intent = None
     if CACHE_INTENT in value:
         try:
-            intent = read_intent(value[CACHE_INTENT], child(pointer, CACHE_INTENT))
+            intent = read_intent(value[CACHE_INTENT], f"{pointer}/{CACHE_INTENT}")
         except IntentError as error:
             raise refused_intent(error.faults, error.code) from error
-    own_members: dict[str, JsonValue] = {name: item for name, item in value.items() if name != CACHE_INTENT}
-    _refuse_misplaced(own_members, pointer, (kind, "*"))
     (_check_message if kind is Kind.MESSAGE else _check_tool)(value, pointer)
     return Fragment(kind, pointer, value, intent)
 

@@ -7,7 +7,7 @@ private text is never shared wider because nobody spoke for it, before or after 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from cctest.contract.capabilities import Capabilities
 from cctest.contract.composition import NO_POLICY, Composer, EffectivePolicy, Policy
@@ -49,6 +49,10 @@ class PlannedFragment:
         return not _permits_retention(self.policy)
 
 
+_Composed: TypeAlias = tuple[Fragment, bool, EffectivePolicy, bool]
+"""A fragment, whether it is governed, the policy after it, and whether what follows is served by fallback."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a backend is asked to serve, fragments in rendered order.
@@ -75,12 +79,9 @@ def make_plan(request: ChatRequest, caller: Context, request_id: str, capabiliti
     Unless the capabilities say `per_fragment_share`, the whole request is served on one set of terms: those
     of the composition of all its fragments, and so the narrowest (CAP-6, CMP-11, BND-10).
     """
-    separate = bool(capabilities.per_fragment_share)
-    partitions = _Partitions(caller, request_id, separate=separate)
     composer = Composer()
     governed = fallback = False
-    approximate = Reuse.APPROXIMATE in capabilities.reuse
-    planned: list[PlannedFragment] = []
+    composed: list[_Composed] = []
     for fragment in request.fragments:
         intent = fragment.intent
         policy = composer.add(WITHOUT_INTENT if intent is None else intent.constraints)
@@ -89,12 +90,15 @@ def make_plan(request: ChatRequest, caller: Context, request_id: str, capabiliti
         if intent is not None:
             governed = True
             fallback = fallback or _needs_fallback(fragment, intent, capabilities)
-        terms = partitions.terms(policy, fallback=fallback)
-        approximate = approximate and governed and terms.may_read and policy.reuse is Reuse.APPROXIMATE
-        planned.append(PlannedFragment(fragment, governed, policy, terms, approximate))
-    if not separate:
-        whole = composer.add(WITHOUT_INTENT) if request.other_input else composer.policy
-        planned = _on_one_set_of_terms(planned, partitions, whole, fallback=fallback)
+        composed.append((fragment, governed, policy, fallback))
+    separate = bool(capabilities.per_fragment_share)
+    partitions = _Partitions(caller, request_id, separate=separate)
+    can_approximate = Reuse.APPROXIMATE in capabilities.reuse
+    if separate:
+        planned = _on_terms_of_their_own(composed, partitions, approximate=can_approximate)
+    else:
+        whole = composer.add(WITHOUT_INTENT) if request.other_input else policy
+        planned = _on_one_set_of_terms(composed, partitions, whole, approximate=can_approximate)
     return Plan(request, caller, _with_hints(planned, capabilities.reuse_within_max))
 
 
@@ -133,14 +137,30 @@ class _Partitions:
         return self._known[place]
 
 
-def _on_one_set_of_terms(
-    planned: Sequence[PlannedFragment], partitions: _Partitions, whole: Policy, *, fallback: bool
+def _on_terms_of_their_own(
+    composed: Sequence[_Composed], partitions: _Partitions, *, approximate: bool
 ) -> list[PlannedFragment]:
+    planned = []
+    for fragment, governed, policy, fallback in composed:
+        terms = partitions.terms(policy, fallback=fallback)
+        approximate = approximate and governed and terms.may_read and policy.reuse is Reuse.APPROXIMATE
+        planned.append(PlannedFragment(fragment, governed, policy, terms, approximate))
+    return planned
+
+
+def _on_one_set_of_terms(
+    composed: Sequence[_Composed], partitions: _Partitions, whole: Policy, *, approximate: bool
+) -> list[PlannedFragment]:
+    """Put all fragments on the terms of the whole, which are the strictest."""
     if whole is NO_POLICY:
         raise RuntimeError("a request with fragments left no policy")
-    terms = partitions.terms(whole, fallback=fallback)
-    approximate = planned[-1].approximate and terms.may_read
-    return [replace(one, terms=terms, approximate=approximate) for one in planned]
+    _, first_governed, *_ = composed[0]
+    terms = partitions.terms(whole, fallback=composed[-1][-1])
+    approximate = approximate and first_governed and terms.may_read and whole.reuse is Reuse.APPROXIMATE
+    return [
+        PlannedFragment(fragment, governed, policy, terms, approximate)
+        for fragment, governed, policy, _ in composed
+    ]
 
 
 def _permits_retention(policy: EffectivePolicy) -> bool:
@@ -167,6 +187,8 @@ def _with_hints(
     before its fragment too; what comes after isn't kept longer for it. Where nothing may be retained, a hint
     is of no effect.
     """
+    if reuse_within_max is None:
+        return tuple(planned)
     keep_for = 0
     hinted: list[PlannedFragment] = []
     for one in reversed(planned):

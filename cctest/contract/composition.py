@@ -39,6 +39,8 @@ Policy: TypeAlias = EffectivePolicy | Literal[NoPolicy.NO_POLICY]
 
 def meet_retention(one: Retention, other: Retention) -> Retention:
     """Give the stricter of two retentions: `forbid` wins, else the smallest `max_age` (CMP-2, CMP-3)."""
+    if one is other:
+        return one
     if RetentionMode.FORBID in (one.mode, other.mode):
         return Retention(RetentionMode.FORBID)
     bounds = [bound for bound in (one.max_age, other.max_age) if bound is not None]
@@ -47,12 +49,12 @@ def meet_retention(one: Retention, other: Retention) -> Retention:
 
 def meet_reuse(one: Reuse, other: Reuse) -> Reuse:
     """Give the stricter of two kinds of reuse (CMP-4)."""
-    return min(one, other, key=lambda reuse: reuse.rank)
+    return other if other.rank < one.rank else one
 
 
 def meet_scope(one: Scope, other: Scope) -> Scope:
     """Give the narrower of two scopes (CMP-5)."""
-    return min(one, other, key=lambda scope: scope.rank)
+    return other if other.rank < one.rank else one
 
 
 class Composer:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Final, TypeGuard, TypeVar
 
 from cctest.contract.source import Fault, JsonValue, child
 from cctest.contract.vocabulary import LABEL_LIMIT
@@ -133,8 +133,15 @@ def as_integer(value: JsonValue) -> int | None:
     return None
 
 
+def is_label(value: JsonValue) -> TypeGuard[str]:
+    """Tell whether a value can be an `id` or a `namespace`."""
+    return isinstance(value, str) and 1 <= len(value) <= LABEL_LIMIT and has_utf8_form(value)
+
+
 def has_utf8_form(text: str) -> bool:
     """Tell whether a string can be encoded, that is, holds no lone surrogate."""
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

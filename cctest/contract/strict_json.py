@@ -7,13 +7,12 @@ overflow, very long integers, lone surrogates, a byte order mark, text that isn'
 import json
 import re
 from collections.abc import Callable
-from itertools import accumulate
-from typing import Final, NoReturn
+from typing import Final
 
+from cctest.contract import quick_json
 from cctest.contract.assembly import Assembly
 from cctest.contract.encoding import decode
-from cctest.contract.scalars import NUMBER, WORDS, read_float, read_integer, read_number
-from cctest.contract.shape import has_utf8_form
+from cctest.contract.scalars import NUMBER, WORDS, read_number
 from cctest.contract.source import JsonValue, Parsed, SourceError
 
 MAX_DEPTH: Final = 64
@@ -47,53 +46,11 @@ def parse(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> Parsed:
 
 def loads(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> JsonValue:
     """Read a document without positions, faster; the same texts are refused with the same errors."""
-    text = decode(data)
     # The quick reader knows only good from doubtful. The scanner has the last word and finds the place.
-    if _is_plain(text, max_depth):
-        try:
-            value: JsonValue = _QUICK.decode(text)
-        except (ValueError, RecursionError):
-            pass
-        else:
-            return value
-    return _Scanner(text, max_depth).document().value
-
-
-def _distinct(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("duplicate member name")
-    return members
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
-_QUICK: Final = json.JSONDecoder(
-    object_pairs_hook=_distinct,
-    parse_constant=_refuse_constant,
-    parse_int=read_integer,
-    parse_float=read_float,
-)
-# A surrogate escape without its other half, or behind a backslash that may itself be escaped.
-_DOUBTFUL_ESCAPE: Final = re.compile(
-    r"\\\\u[dD][89a-fA-F]"
-    r"|\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
-    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
-)
-_BESIDE_BRACKETS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[\]{}]+', re.DOTALL)
-_STEP: Final = {"[": 1, "{": 1, "]": -1, "}": -1, '"': 0}
-
-
-def _is_plain(text: str, max_depth: int) -> bool:
-    """Tell whether the quick reader can be trusted to refuse all that is left to refuse."""
-    if not has_utf8_form(text) or ("\\u" in text and _DOUBTFUL_ESCAPE.search(text)):
-        return False
-    if text.count("[") + text.count("{") <= max_depth:
-        return True
-    brackets = _BESIDE_BRACKETS.sub("", text)
-    return max(accumulate(map(_STEP.__getitem__, brackets)), default=0) <= max_depth
+    try:
+        return quick_json.loads(data, max_depth=max_depth)
+    except quick_json.DoubtError:
+        return parse(data, max_depth=max_depth).value
 
 
 class _Scanner:

@@ -1,6 +1,8 @@
 from typing import Any
 
 import pytest
+from contract_strategies import INTENT_OBJECTS, mutated
+from hypothesis import given
 
 from cctest.contract.intent import (
     CacheIntent,
@@ -225,3 +227,17 @@ def test_duplicate_ids_are_reported_with_the_first_use() -> None:
 def test_absent_ids_are_no_duplicates() -> None:
     value: JsonValue = {"version": 1, "constraints": constraints()}
     assert duplicate_ids([read_intent(value), read_intent(value), None]) == []
+
+
+@given(INTENT_OBJECTS | mutated(INTENT_OBJECTS))
+def test_an_intent_is_read_alike_with_a_close_look_and_without(value: Any) -> None:
+    # An integral float stands for the integer (READ-11), and only the close look knows that.
+    if not isinstance(value, dict) or type(value.get("version")) is not int or value["version"] != 1:
+        return
+    answers: list[Any] = []
+    for version in (1, 1.0):
+        try:
+            answers.append(read_intent({**value, "version": version}, "/x"))
+        except IntentError as error:
+            answers.append((error.faults, error.code))
+    assert answers[0] == answers[1]

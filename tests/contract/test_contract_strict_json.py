@@ -94,6 +94,8 @@ def test_a_duplicate_name_is_refused_at_any_depth(text: str, line: int, column: 
         ("-Infinity", 1, 1, "", "-Infinity is not a JSON number"),
         ('{"max_age":1e999}', 1, 12, "/max_age", "overflow to infinity"),
         ("[-1e999]", 1, 2, "/0", "overflow to infinity"),
+        (f"[{'9' * 310}.5]", 1, 2, "/0", "overflow to infinity"),
+        (f"[0, {'9' * 310}e0]", 1, 5, "/1", "overflow to infinity"),
         ("[01]", 1, 2, "/0", "not a JSON number"),
         ("[+1]", 1, 2, "/0", "not a JSON number"),
         ("[1.]", 1, 2, "/0", "not a JSON number"),
@@ -179,7 +181,21 @@ def test_whatever_json_can_spell_is_read_back(value: Any, ascii_only: bool, inde
 
 _STRUCTURE = ["[", "]", "{", "}", ":", ",", '"a":1', '{"a":1,"a":2}', '{"a":1,"\\u0061":2}']
 _STRINGS = ['"', '"a"', "\\", "\\\\", "\\u", "\\n", "ud83d", "\\ud83d", "\\udd12", "dd12", "é"]
-_PLAIN = ["0", "1", "-", ".5", "e9", "e999", "NaN", "-Infinity", "null", "tru"]
+_PLAIN = [
+    "0",
+    "1",
+    "-",
+    ".5",
+    "e9",
+    "e999",
+    "e+0400",
+    "9" * 310,
+    "9" * 4001,
+    "NaN",
+    "-Infinity",
+    "null",
+    "tru",
+]
 _PIECES = st.sampled_from([*_STRUCTURE, *_STRINGS, *_PLAIN])
 _ODD_CHARACTERS = st.sampled_from([" ", "\n", "\x00", "\ud800", "\udc00", "\ufeff", "\u00a0"])
 

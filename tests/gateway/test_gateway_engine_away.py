@@ -163,8 +163,8 @@ def test_a_response_keeps_its_spelling_but_not_somebody_elses_status(strange: Ca
         told = requests.post(
             f"{strange.url}/v1/chat/completions", json=body, headers=headers, timeout=30
         ).text
-        assert '"x":1.10' in told
-        assert '"usage":{"y": 1e2}' in told
+        assert '"x": 1.10' in told
+        assert '"usage": {"y": 1e2}' in told
         assert "exact_hit" not in told
 
 

@@ -1,0 +1,53 @@
+"""A JSON text edited by reading and spelling it again: much faster than `jsontext`, and equivalent.
+
+Numbers with a fraction or an exponent keep their digits, the order of members is kept, and strings keep their
+characters, if not their escapes. Integers that the fast writer doesn't take are left to `jsontext`.
+"""
+
+from collections.abc import Mapping
+from typing import Final, cast
+
+import orjson
+from jiter import LosslessFloat, from_json
+
+from cctest.contract.source import JsonValue
+from reference_gateway import jsontext
+from reference_gateway.jsontext import Edit, Spell
+
+_NOTHING: Final = object()
+
+
+def respelt(text: str, edit: Edit) -> bytes:
+    """Give a text in UTF-8 with one edit made. The text must be strict JSON."""
+    try:
+        value = from_json(text.encode(), float_mode="lossless-float", cache_mode="keys")
+        _change(value, edit)
+        return orjson.dumps(value, default=_number)
+    except (TypeError, ValueError):
+        return jsontext.edited(text, edit).encode()
+
+
+def _change(value: JsonValue, edit: Edit) -> None:
+    if isinstance(value, dict):
+        for name in value.keys() & edit.drop:
+            del value[name]
+        for name, inner in edit.inner.items():
+            if name in value:
+                _change(value[name], inner)
+        _put(value, edit.put)
+    elif isinstance(value, list) and edit.each is not None:
+        for item in value:
+            _change(item, edit.each)
+
+
+def _put(members: dict[str, JsonValue], put: Mapping[str, Spell]) -> None:
+    for name, spell in put.items():
+        old = members.get(name, _NOTHING)
+        text = None if old is _NOTHING else orjson.dumps(old, default=_number).decode()
+        members[name] = cast(JsonValue, orjson.Fragment(spell(text)))  # goes out as it is
+
+
+def _number(value: object) -> orjson.Fragment:
+    if isinstance(value, LosslessFloat):
+        return orjson.Fragment(bytes(value))
+    raise TypeError(f"no JSON: {type(value)}")

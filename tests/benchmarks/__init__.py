@@ -1,0 +1,1 @@
+"""What the gateway costs, measured. Nothing here is a test."""
