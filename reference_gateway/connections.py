@@ -6,6 +6,7 @@ The web server bounds none of these by itself. What has become a request is boun
 import asyncio
 import contextlib
 import json
+import logging
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Any, Final
@@ -18,6 +19,9 @@ from reference_gateway.exchange import note_error
 from reference_gateway.front import Front
 from reference_gateway.observer import Observer
 from reference_gateway.refusal import RefusalError
+
+_LOGGER: Final = logging.getLogger("uvicorn.connections")
+_LOGGER.setLevel(logging.ERROR)  # what callers do wrong is counted, and no line of the log
 
 _SWEEP_SECONDS: Final = 0.5
 _UNREAD_BYTES: Final = 16 * 1024 * 1024
@@ -33,6 +37,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.logger = _LOGGER
         self._limits = self.front.limits
         self._serving = self.app
         self._in_head = False

@@ -53,14 +53,13 @@ def test_nothing_that_a_caller_sends_makes_a_new_series() -> None:
     with running() as (url, _):
         Caller(url).chat(message("x"))
         requests.get(f"{url}/x", timeout=30)
-        requests.request("BREW", f"{url}/x", timeout=30)
+        requests.request("MKCOL", f"{url}/x", timeout=30)
         before = scrape(url)
         for number in range(20):
             Caller(url, f"{nonce}-{number}").chat(message("x"))
             Caller(url).chat(message(nonce, intent(namespace=f"{nonce}-{number}")), model=f"{nonce}-{number}")
             requests.get(f"{url}/{nonce}/{number}?{nonce}", timeout=30)
-            requests.request(f"BREW{number}", f"{url}/{nonce}", timeout=30)
-            requests.request("BREW", f"{url}/{nonce}", headers={"Authorization": MONDAY}, timeout=30)
+            requests.request("PROPFIND", f"{url}/{nonce}", headers={"X-Request-Id": nonce}, timeout=30)
         after = scrape(url)
         everything = requests.get(f"{url}/metrics", timeout=30).text
     new = {name for name, _ in after.keys() - before.keys()}
