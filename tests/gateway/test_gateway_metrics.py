@@ -54,6 +54,7 @@ def test_nothing_that_a_caller_sends_makes_a_new_series() -> None:
         Caller(url).chat(message("x"))
         requests.get(f"{url}/x", timeout=30)
         requests.request("MKCOL", f"{url}/x", timeout=30)
+        scrape(url)
         before = scrape(url)
         for number in range(20):
             Caller(url, f"{nonce}-{number}").chat(message("x"))
