@@ -11,6 +11,7 @@ READY := $(VENV)/.ready
 # The environment of the real engine; not needed where VLLM_BASE_URL names one.
 export VLLM_VENV ?= .vllm
 ENGINE := reference_gateway/live
+ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$VLLM_MODEL"
 
 .PHONY: probe vectors check full live live-parts vllm lint types test bench reports wheel clean
 
@@ -41,6 +42,11 @@ live: $(READY) $(if $(VLLM_BASE_URL),,vllm)
 # What `make live` runs on one engine, which the environment names.
 live-parts:
 	LIVE_REQUIRED=1 $(BIN)/pytest -m live tests/live
+	$(BIN)/python -m reference_gateway.live isolation --write reports
+	$(BIN)/python -m reference_gateway.live policies --write reports
+	$(BIN)/cctest probe $(ON_ENGINE) --seed 1 --json reports/probe-vllm.json > reports/probe-vllm.txt \
+	  || { cat reports/probe-vllm.txt; exit 1; }
+	tail -n 1 reports/probe-vllm.txt
 
 vllm: $(VLLM_VENV)/.ready $(VLLM_VENV)/model/config.json
 

@@ -98,7 +98,8 @@ def command(
         )
         with progress(quiet=quiet) as tell:
             report = run_probe(plan, lambda state: tell(state.cells, state.checks))
-    notes = (*report.notes, *left_out(everything, cases))
+        engine_notes = ends.gateway.notes()
+    notes = (*report.notes, *engine_notes, *left_out(everything, cases))
     report = replace(report, notes=notes, partial=report.partial or cases != everything)
     if known is not None:
         report = excuse(report, stand(known, everything, report.checks, today()))

@@ -3,6 +3,7 @@
 The credentials are made up for the run and live in a private temporary file.
 """
 
+import contextlib
 import importlib.util
 import json
 import secrets
@@ -53,6 +54,13 @@ class Bundled:
         """Give the model that it serves. Raises TargetProblem if the engine behind doesn't tell."""
         return self.backend if self.engine is None else _only_model(self.engine)
 
+    def notes(self) -> tuple[str, ...]:
+        """Say on what a verdict on it rests: the version of the engine behind, if it tells one."""
+        version = None if self.engine is None else _version(self.engine)
+        return (
+            () if version is None else (f"the engine behind the gateway says that its version is {version}",)
+        )
+
 
 BY_ITSELF: Final = Bundled()
 """On its embedded engine."""
@@ -89,6 +97,14 @@ def _only_model(engine: str) -> str:
         return str(json.loads(response.body)["data"][0]["id"])
     except (ExchangeError, ValueError, LookupError, TypeError) as error:
         raise TargetProblem(f"the engine at {engine} lists no models: {error}") from None
+
+
+def _version(engine: str) -> str | None:
+    with contextlib.suppress(ExchangeError, ValueError, LookupError, TypeError):
+        with Target(engine.removesuffix("/v1")) as target:
+            version = json.loads(target.send(Request("GET", "/version")).body)["version"]
+        return version if isinstance(version, str) else None
+    return None
 
 
 def _entry(credential: Credential) -> dict[str, str]:

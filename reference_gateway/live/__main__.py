@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
-from reference_gateway.live import engine
+from reference_gateway.live import engine, figures, isolation, policies
 
+_FAILED: Final = 1
 _UNVERIFIED: Final = 3
 
 
@@ -46,10 +48,58 @@ def run_command(*, command: tuple[str, ...]) -> None:
         sys.exit(subprocess.run(command, env=variables, check=False).returncode)  # noqa: S603 - the caller's own
 
 
+_write_option = click.option(
+    "--write",
+    "folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Also write Markdown and JSON into this folder.",
+)
+
+
+@cli.command("isolation")
+@click.option("--trials", type=click.IntRange(1, isolation.MOST_TRIALS), default=5, show_default=True)
+@_write_option
+def isolation_command(*, trials: int, folder: Path | None) -> int:
+    """Two tenants, the same bytes: tokens reused without a gateway, with it, and by those who may.
+
+    Then the same on an engine that evicts, which is always one of `make vllm`.
+    """
+    with engine.any_engine() as running:
+        seen_on = figures.occasion(running)
+        experiments = list(isolation.isolation(running, trials))
+    with engine.running_engine(isolation.SMALL) as small:
+        experiments.append(isolation.isolation_under_eviction(small, trials))
+    _publish(
+        folder,
+        "isolation",
+        isolation.markdown(seen_on, experiments),
+        isolation.document(seen_on, experiments),
+    )
+    as_expected = all(figure.as_expected for one in experiments for figure in one.figures)
+    return 0 if as_expected else _FAILED
+
+
+@cli.command("policies")
+@_write_option
+def policies_command(*, folder: Path | None) -> int:
+    """Tokens reused with everything shared, with a salt per tenant, and by the application's intent."""
+    with engine.any_engine() as running:
+        seen_on = figures.occasion(running)
+        rows = policies.policies(running)
+    _publish(folder, "policies", policies.markdown(seen_on, rows), policies.document(seen_on, rows))
+    return 0
+
+
+def _publish(folder: Path | None, name: str, markdown: str, document: dict[str, Any]) -> None:
+    print(markdown)
+    if folder is not None:
+        figures.write(folder, name, markdown, document)
+
+
 def main() -> int:
-    """Run a command; 2 for usage, 3 where there is no engine to show anything on."""
+    """Run a command: 1 if something wasn't as expected, 2 usage, 3 if there is no engine to show it on."""
     try:
-        cli.main(prog_name="python -m reference_gateway.live", standalone_mode=False)
+        return int(cli.main(prog_name="python -m reference_gateway.live", standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         return 2
@@ -58,7 +108,6 @@ def main() -> int:
         return _UNVERIFIED
     except (click.Abort, KeyboardInterrupt):
         return 130
-    return 0
 
 
 if __name__ == "__main__":

@@ -135,7 +135,7 @@ def running_engine(options: Options | None = None, *, port: int = 0) -> Iterator
         process = subprocess.Popen(  # noqa: S603 - our own command, no shell
             [str(folder / "bin" / "python"), *_command(folder / "model", port, options or Options())],
             env=_variables(),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # the engine is several processes: they are stopped together
@@ -160,9 +160,8 @@ def any_engine() -> Iterator[Engine]:
 
 
 def _command(model: Path, port: int, options: Options) -> list[str]:
-    """The module is started, since the script `vllm` looks for a distribution of another name."""
     return [
-        *("-m", "vllm.entrypoints.openai.api_server", "--host", "127.0.0.1", "--port", str(port)),
+        *(str(Path(__file__).with_name("serve.py")), "--host", "127.0.0.1", "--port", str(port)),
         *("--model", str(model), "--served-model-name", _NAME, "--load-format", "dummy"),
         *("--dtype", "bfloat16", "--enforce-eager", "--enable-prefix-caching"),
         *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
@@ -191,10 +190,8 @@ def _wait_until_ready(engine: Engine, process: "subprocess.Popen[bytes]", log: I
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_STOP_SECONDS)
+        process.communicate(timeout=_STOP_SECONDS)  # closes its standard input, which stops it
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -51,7 +51,7 @@ def running_gateway(engine: Engine, *options: str) -> Iterator[Gateway]:
         if engine.key is not None:
             files["--engine-key-file"] = _private(Path(folder, "key"), engine.key)
         command = [sys.executable, "-m", "reference_gateway", "serve", "--backend", "vllm", "--port", "0"]
-        command += ["--engine-url", engine.url, "--block-size", str(engine.block_size())]
+        command += ["--engine-url", engine.url, "--log", "problems"]
         command += [part for option, path in files.items() for part in (option, str(path))]
         with _started([*command, *options, "--stop-with-stdin"]) as url:
             yield Gateway(url, engine.model, tokens)
