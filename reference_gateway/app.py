@@ -1,6 +1,5 @@
 """The HTTP interface: chat completions, capabilities, models, health, readiness, metrics."""
 
-import asyncio
 import contextlib
 import json
 import secrets
@@ -20,6 +19,7 @@ from cctest.contract.source import JsonValue
 from cctest.contract.vocabulary import Reuse
 from reference_gateway import jsontext
 from reference_gateway.approximate import Approximate, without_approximate
+from reference_gateway.aside import aside
 from reference_gateway.backend import Answer, Backend, Forwarded, Served, Streamed
 from reference_gateway.completion import DONE, Completion
 from reference_gateway.exchange import current, note_error
@@ -29,11 +29,15 @@ from reference_gateway.intake import ChatRequest, read_chat_request
 from reference_gateway.metrics import CONTENT_TYPE
 from reference_gateway.observer import Observer
 from reference_gateway.plan import Plan, make_plan
-from reference_gateway.refusal import RefusalError, code_of, model_not_found, models_unknown, too_large
+from reference_gateway.refusal import (
+    RefusalError,
+    code_of,
+    model_not_found,
+    models_unknown,
+    too_many_fragments,
+)
 from reference_gateway.status import cache_status
 
-BODY_LIMIT: Final = 1024 * 1024
-"""Most bytes in a request body."""
 LARGE: Final = 16_384
 """A body of so many bytes is read off the event loop."""
 
@@ -53,12 +57,17 @@ class Gateway:
     async def chat_completions(self, request: Request) -> Response:
         """POST /v1/chat/completions. The caller is identified before anything else is looked at."""
         caller = await self._caller(request)
-        body = await _read_body(request)
+        exchange = current()
+        if not exchange.admitted:
+            exchange.hold(self._front.admission.enter(caller))
+            exchange.admitted = True
+        body = await self._front.bodies.read(request)
         if len(body) < LARGE:
             chat, plan = self._take(body, caller)
         else:
-            chat, plan = await asyncio.to_thread(self._take, body, caller)
-        current().fragments = len(plan.fragments)
+            chat, plan = await aside(lambda: self._take(body, caller))
+        self._front.namespaces.use(caller.tenant, plan)
+        exchange.fragments = len(plan.fragments)
         answer = await unless_gone(request.receive, self._backend.serve(plan))
         return self._response(chat, plan, answer)
 
@@ -137,6 +146,8 @@ class Gateway:
     def _take(self, body: bytes, caller: Context) -> tuple[ChatRequest, Plan]:
         """Read and plan one request. Raises RefusalError."""
         chat = read_chat_request(body)
+        if len(chat.fragments) > self._front.limits.fragments:
+            raise too_many_fragments(self._front.limits.fragments)
         capabilities = self._backend.capabilities
         if self._approximate is Approximate.UNENFORCEABLE and Reuse.APPROXIMATE not in capabilities.reuse:
             chat = without_approximate(chat, capabilities.on_unenforceable)
@@ -224,15 +235,6 @@ def create_app(backend: Backend, front: Front, approximate: Approximate = Approx
         },
     )
     return Observer(_ChatFirst(gateway, routes), front.log, front.metrics)
-
-
-async def _read_body(request: Request) -> bytes:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > BODY_LIMIT:
-            raise too_large(BODY_LIMIT)
-    return bytes(body)
 
 
 async def _stream(completion: Completion, *, include_usage: bool) -> AsyncIterator[bytes]:

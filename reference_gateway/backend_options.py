@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reference_gateway.backend import Backend
     from reference_gateway.lowering import Lowering
 
-_LEAST_SECRET: Final = 16
+LEAST_SECRET: Final = 16
 _DEADLINE: Final = 600.0
 _MARGIN: Final = 5.0
 
@@ -217,7 +217,7 @@ def _secret(given: Mapping[str, Any]) -> bytes:
     from reference_gateway.secret_file import read_secret  # noqa: PLC0415
 
     if "salt_secret_file" in given:
-        return read_secret(given["salt_secret_file"], least=_LEAST_SECRET)
+        return read_secret(given["salt_secret_file"], least=LEAST_SECRET)
     print(
         "reference-gateway: no --salt-secret-file: the secret is random, so no cached state is shared"
         " with another replica or kept over a restart",

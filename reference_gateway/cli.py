@@ -10,6 +10,7 @@ import click
 
 from cctest.contract.vocabulary import OnUnenforceable
 from reference_gateway.backend_options import BACKEND_NAMES, BackendName, backend_options, make_backend
+from reference_gateway.limit_options import limit_options, take_limits
 from reference_gateway.problem import ConfigurationError
 
 _USAGE: Final = 2
@@ -23,45 +24,57 @@ def cli() -> None:
     """Run the reference gateway of the cache-intent contract."""
 
 
+_OPTIONS: Final = (
+    click.option(
+        "--backend", type=click.Choice(BACKEND_NAMES), default=str(BackendName.EMBEDDED), show_default=True
+    ),
+    click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
+    click.option(
+        "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free port."
+    ),
+    click.option(
+        "--credentials",
+        "credentials_path",
+        type=click.Path(path_type=Path),
+        required=True,
+        help="YAML file of bearer tokens and who they stand for. A change counts for the next request.",
+    ),
+    click.option(
+        "--on-unenforceable",
+        type=click.Choice([str(mode) for mode in OnUnenforceable]),
+        default=str(OnUnenforceable.BYPASS),
+        show_default=True,
+        help="What to do with a constraint that the backend can't enforce.",
+    ),
+    click.option(
+        "--approximate",
+        type=click.Choice(["exact", "unenforceable"]),
+        default="exact",
+        show_default=True,
+        help="What `reuse: approximate` is taken as by a backend that has only exact reuse.",
+    ),
+    backend_options,
+    limit_options,
+    click.option(
+        "--log",
+        "logged",
+        type=click.Choice(["requests", "problems", "none"]),
+        default="requests",
+        show_default=True,
+        help="What to log on standard error, a JSON object a line: each request, or only what goes wrong.",
+    ),
+    click.option("--stop-with-stdin", is_flag=True, help="Stop when standard input ends."),
+)
+
+
+def _serve_options(command: Any) -> Any:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
 @cli.command()
-@click.option(
-    "--backend", type=click.Choice(BACKEND_NAMES), default=str(BackendName.EMBEDDED), show_default=True
-)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free port."
-)
-@click.option(
-    "--credentials",
-    "credentials_path",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="YAML file of bearer tokens and who they stand for.",
-)
-@click.option(
-    "--on-unenforceable",
-    type=click.Choice([str(mode) for mode in OnUnenforceable]),
-    default=str(OnUnenforceable.BYPASS),
-    show_default=True,
-    help="What to do with a constraint that the backend can't enforce.",
-)
-@click.option(
-    "--approximate",
-    type=click.Choice(["exact", "unenforceable"]),
-    default="exact",
-    show_default=True,
-    help="What `reuse: approximate` is taken as by a backend that has only exact reuse.",
-)
-@backend_options
-@click.option(
-    "--log",
-    "logged",
-    type=click.Choice(["requests", "problems", "none"]),
-    default="requests",
-    show_default=True,
-    help="What to log on standard error, a JSON object a line: each request, or only what goes wrong here.",
-)
-@click.option("--stop-with-stdin", is_flag=True, help="Stop when standard input ends.")
+@_serve_options
 def serve(
     *,
     backend: str,
@@ -75,22 +88,56 @@ def serve(
     **special: Any,
 ) -> None:
     """Serve chat completions; one line on stdout says where."""
+    limits = take_limits(special)
     engine = make_backend(BackendName(backend), special, OnUnenforceable(on_unenforceable))
 
-    from reference_gateway import app, front, live_credentials, server  # noqa: PLC0415 - --help needs no web server
+    from reference_gateway import app, server  # noqa: PLC0415 - --help needs no web server
     from reference_gateway.approximate import Approximate  # noqa: PLC0415
+    from reference_gateway.front import Front  # noqa: PLC0415
     from reference_gateway.gatewaylog import open_log  # noqa: PLC0415
+    from reference_gateway.live_credentials import LiveCredentials  # noqa: PLC0415
 
     with open_log(None if logged == "none" else _STDERR, requests=logged == "requests") as log:
-        known = live_credentials.LiveCredentials(credentials_path, log)
-        application = app.create_app(engine, front.Front(known, log), Approximate(approximate))
-        server.serve(application, host, port, stop_with_stdin=stop_with_stdin, on_hangup=known.start_afresh)
+        front = Front(LiveCredentials(credentials_path, log), log, limits)
+        application = app.create_app(engine, front, Approximate(approximate))
+        server.serve(application, front, host, port, stop_with_stdin=stop_with_stdin)
+
+
+@cli.command("check-config")
+@_serve_options
+def check_config(*, backend: str, credentials_path: Path, on_unenforceable: str, **special: Any) -> None:
+    """Say all that is wrong with a configuration; takes the options of `serve`. Exit code 0 or 2."""
+    from reference_gateway.checking import problems_of  # noqa: PLC0415 - --help needs no YAML
+
+    for name in ("host", "port", "approximate", "logged", "stop_with_stdin"):
+        del special[name]
+    take_limits(special)
+    problems = problems_of(BackendName(backend), credentials_path, special, OnUnenforceable(on_unenforceable))
+    for problem in problems:
+        print(problem)
+    if problems:
+        raise click.exceptions.Exit(_USAGE)
+    print("nothing is wrong")
+
+
+@cli.command("hash-token")
+@click.option(
+    "--salt", help="Hex digits of a salt to use again: with one salt in a file, a look-up is one hash."
+)
+def hash_token(salt: str | None) -> None:
+    """Read a token from standard input; print the salted hash that stands for it in a credentials file."""
+    from reference_gateway.token_hash import hash_of_line  # noqa: PLC0415
+
+    try:
+        print(hash_of_line(sys.stdin.readline(), salt))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code: 0, 2 usage or configuration, 70 our fault, 130 interrupted."""
     try:
-        cli.main(args=arguments, prog_name="reference-gateway", standalone_mode=False)
+        code: object = cli.main(args=arguments, prog_name="reference-gateway", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return _USAGE
@@ -102,4 +149,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception:
         traceback.print_exc()
         return _INTERNAL
-    return 0
+    return code if isinstance(code, int) else 0

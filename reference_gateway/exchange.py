@@ -6,7 +6,7 @@ method, an engine's error code) is held as a word of a closed vocabulary.
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -19,11 +19,9 @@ CODES: Final = frozenset(
         *map(str, ErrorCode),
         "bad_request",
         "body_timeout",
-        "body_too_slow",
         "client_gone",
         "conflict",
         "context_length_exceeded",
-        "credentials_unavailable",
         "engine_answer_unreadable",
         "engine_broke_off",
         "engine_failed",
@@ -69,7 +67,7 @@ class Exchange:
     """One request and what became of it.
 
     `id` is opaque and made here: the caller gets it as `x-request-id`, and it stands in the log. `started` is
-    an instant of the monotonic clock in seconds. `release` gives back what was taken for the exchange.
+    an instant of the monotonic clock in seconds. `admitted` tells whether its caller was let in.
     """
 
     id: str
@@ -80,13 +78,17 @@ class Exchange:
     code: str | None = None
     fragments: int = 0
     complete: bool = False
-    release: Callable[[], None] | None = None
+    admitted: bool = False
+    _releases: list[Callable[[], None]] = field(default_factory=list)
+
+    def hold(self, release: Callable[[], None]) -> None:
+        """Note what gives back something that was taken for it."""
+        self._releases.append(release)
 
     def end(self) -> None:
-        """Give back what was taken for it; once."""
-        release, self.release = self.release, None
-        if release is not None:
-            release()
+        """Give back all that was taken for it."""
+        while self._releases:
+            self._releases.pop()()
 
 
 _CURRENT: Final[ContextVar[Exchange | None]] = ContextVar("exchange", default=None)

@@ -13,9 +13,10 @@ from typing import Final
 from cctest.contract import strict_json
 from cctest.contract.intent import CacheIntent, IntentError, duplicate_ids, read_intent
 from cctest.contract.source import Fault, JsonValue, SourceError, child
+from reference_gateway.metadata import refuse_large_metadata
 from reference_gateway.misplaced import CACHE_INTENT, misplaced_intent
 from reference_gateway.model_visible import has_other_input, own_template
-from reference_gateway.refusal import RefusalError, invalid_request, refused_intent
+from reference_gateway.refusal import RefusalError, invalid_request, refused_intent, too_many_fragments
 
 FRAGMENT_LIMIT: Final = 4096
 """Most fragments in one request."""
@@ -65,6 +66,7 @@ def read_chat_request(body: bytes) -> ChatRequest:
     text = body.decode()
     fragments = _fragments(members, text)
     _refuse_duplicate_ids(fragments)
+    refuse_large_metadata(members)
     options = members.get("stream_options")
     if options is None:
         options = {}
@@ -104,7 +106,7 @@ def _fragments(members: Mapping[str, JsonValue], text: str) -> tuple[Fragment, .
     if not messages:
         raise invalid_request("must not be empty", "/messages")
     if len(tools) + len(messages) > FRAGMENT_LIMIT:
-        raise invalid_request(f"tools and messages together must not be more than {FRAGMENT_LIMIT}", "")
+        raise too_many_fragments(FRAGMENT_LIMIT)
     placed = [(Kind.TOOL, index, value) for index, value in enumerate(tools)]
     placed += [(Kind.MESSAGE, index, value) for index, value in enumerate(messages)]
     search = _may_be_misplaced(text, [value for _, _, value in placed])

@@ -56,6 +56,7 @@ class Metrics(Collector):
         self._requests: Counter[tuple[str, Route, int]] = Counter()
         self._errors: Counter[str] = Counter()
         self._outcomes: Counter[Outcome] = Counter()
+        self._turned_away: Counter[str] = Counter()
         self._durations = {route: Durations() for route in Route}
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -72,6 +73,10 @@ class Metrics(Collector):
     def observed(self, outcomes: Iterable[Outcome]) -> None:
         """Count what became of fragments."""
         self._outcomes.update(outcomes)
+
+    def turned_away(self, reason: str) -> None:
+        """Count a connection that was closed before there was a request."""
+        self._turned_away[reason] += 1
 
     def text(self) -> bytes:
         """Give all in Prometheus' text format."""
@@ -95,6 +100,7 @@ class Metrics(Collector):
         yield seconds
         yield _counted("errors", "Errors told to callers, by code.", "code", self._errors)
         yield _counted("fragments", "Governed fragments, by outcome.", "outcome", self._outcomes)
+        yield _counted("connections_closed", "Connections closed on callers.", "reason", self._turned_away)
         yield GaugeMetricFamily(f"{_PREFIX}_requests_in_progress", "Requests being served.", self.in_progress)
         for name, (text, source) in self.counters.items():
             yield CounterMetricFamily(f"{_PREFIX}_{name}", text, source())

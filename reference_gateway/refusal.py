@@ -14,11 +14,19 @@ class RefusalError(Exception):
     """A request that isn't served.
 
     `status` is the HTTP status, `code` the error's code, `param` a JSON pointer into the request body.
-    `retry_after` is the value of that header.
+    `retry_after` is the value of that header. `close` ends the connection: what would come on it can't be
+    told from the rest of this request.
     """
 
     def __init__(
-        self, status: int, code: str, message: str, param: str | None = None, retry_after: str | None = None
+        self,
+        status: int,
+        code: str,
+        message: str,
+        param: str | None = None,
+        retry_after: str | None = None,
+        *,
+        close: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -26,12 +34,17 @@ class RefusalError(Exception):
         self.message = message
         self.param = param
         self.retry_after = retry_after
+        self.close = close
 
     @property
     def headers(self) -> dict[str, str]:
         """Headers that belong to the status."""
         headers = {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
-        return headers if self.retry_after is None else {**headers, "Retry-After": self.retry_after}
+        if self.retry_after is not None:
+            headers["Retry-After"] = self.retry_after
+        if self.close:
+            headers["Connection"] = "close"
+        return headers
 
     def body(self) -> dict[str, JsonValue]:
         """Give the response body. A message that quotes the caller at length is cut."""
@@ -39,6 +52,7 @@ class RefusalError(Exception):
         if len(message) > _MESSAGE_LIMIT:
             message = f"{message[:_MESSAGE_LIMIT]}..."
         kind = "server_error" if self.status >= 500 else "invalid_request_error"
+        kind = "rate_limit_error" if self.status == 429 else kind
         param = None if self.param is None else self.param[:_MESSAGE_LIMIT]
         return {"error": {"message": message, "type": kind, "param": param, "code": self.code}}
 
@@ -76,6 +90,11 @@ def template_not_allowed(pointer: str) -> RefusalError:
 def too_large(limit: int) -> RefusalError:
     """Refuse a body of more than `limit` bytes."""
     return RefusalError(413, "request_too_large", f"the request body is larger than {limit} bytes")
+
+
+def too_many_fragments(limit: int) -> RefusalError:
+    """Refuse a request with more than `limit` fragments."""
+    return invalid_request(f"tools and messages together must not be more than {limit}", "")
 
 
 def model_not_found(model: str, models: Sequence[str]) -> RefusalError:

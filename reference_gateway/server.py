@@ -13,6 +13,8 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
+from reference_gateway.connections import GuardedProtocol, guarded, swept
+from reference_gateway.front import Front
 from reference_gateway.problem import ConfigurationError
 
 _GRACE_SECONDS = 5
@@ -21,9 +23,12 @@ _GRACE_SECONDS = 5
 class _Server(uvicorn.Server):
     """Says on stdout where it listens as soon as it does; ends normally when a signal stops it."""
 
-    def __init__(self, config: uvicorn.Config, url: str, on_hangup: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, url: str, protocol: type[GuardedProtocol], on_hangup: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._url = url
+        self._protocol = protocol
         self._on_hangup = on_hangup
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -33,27 +38,31 @@ class _Server(uvicorn.Server):
         with contextlib.suppress(BrokenPipeError):
             print(f"listening on {self._url}", flush=True)
 
+    async def main_loop(self) -> None:
+        """Serve until it is told to stop."""
+        async with swept(self._protocol):
+            await super().main_loop()
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         del sig, frame
         self.force_exit = self.should_exit
         self.should_exit = True
 
 
-def serve(
-    app: ASGIApp, host: str, port: int, *, stop_with_stdin: bool, on_hangup: Callable[[], None]
-) -> None:
+def serve(app: ASGIApp, front: Front, host: str, port: int, *, stop_with_stdin: bool) -> None:
     """Serve until a signal comes, or until stdin ends if `stop_with_stdin`; port 0 takes a free one.
 
-    SIGHUP doesn't end it: `on_hangup` is called then.
+    SIGHUP doesn't end it: the credentials are read afresh then.
     Raises ConfigurationError if the address can't be had.
     """
     with _listen(host, port) as listener:
         bound_port = listener.getsockname()[1]
         shown_host = f"[{host}]" if ":" in host else host
+        protocol = guarded(front)
         config = uvicorn.Config(
             app,
             loop="uvloop",
-            http="httptools",
+            http=protocol,
             ws="none",
             lifespan="on",
             access_log=False,
@@ -62,7 +71,9 @@ def serve(
             server_header=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
-        server = _Server(config, f"http://{shown_host}:{bound_port}", on_hangup)
+        server = _Server(
+            config, f"http://{shown_host}:{bound_port}", protocol, front.credentials.start_afresh
+        )
         if stop_with_stdin:
             threading.Thread(target=_stop_at_end_of_stdin, args=(server,), daemon=True).start()
         server.run(sockets=[listener])

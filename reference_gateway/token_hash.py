@@ -16,7 +16,8 @@ LEAST_TOKEN: Final = 16
 """Fewest characters of a token that is worth hashing."""
 
 _SALT_BYTES: Final = 16
-_SPELT: Final = re.compile(r"sha256:((?:[0-9a-f]{2}){8,64}):([0-9a-f]{64})")
+_SALT: Final = re.compile(r"(?:[0-9a-f]{2}){8,64}")
+_SPELT: Final = re.compile(rf"sha256:({_SALT.pattern}):([0-9a-f]{{64}})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,33 @@ class TokenHash:
 
     def __str__(self) -> str:
         return f"sha256:{self.salt.hex()}:{self.digest.hex()}"
+
+
+def hash_of_line(line: str, salt: str | None) -> TokenHash:
+    """Hash the token in a line, with a salt in hex or a new one. Raises ValueError."""
+    return hash_token(_read_token(line), _read_salt(salt))
+
+
+def _read_token(line: str) -> str:
+    """Read a token from a line. Raises ValueError if a hash wouldn't protect it."""
+    token = line.strip()
+    if not TOKEN.fullmatch(token):
+        raise ValueError("a token is of visible ASCII characters without spaces")
+    if len(token) < LEAST_TOKEN:
+        raise ValueError(
+            f"a token of fewer than {LEAST_TOKEN} characters can be guessed from its hash;"
+            " make one with: openssl rand -hex 32"
+        )
+    return token
+
+
+def _read_salt(spelt: str | None) -> bytes:
+    """Read a salt in hex, or make one. Raises ValueError."""
+    if spelt is None:
+        return new_salt()
+    if not _SALT.fullmatch(spelt):
+        raise ValueError("a salt is of 8 to 64 bytes in lower-case hex")
+    return bytes.fromhex(spelt)
 
 
 def new_salt() -> bytes:

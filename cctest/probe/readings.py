@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from cctest.contract.source import JsonValue
 from cctest.probe.case import ReadingSpec
 from cctest.probe.judgement import World
 from cctest.probe.observation import Observation, entry_of, governed_candidates
-from cctest.probe.witness import WITNESSES, Reuse
+from cctest.probe.witness import WITNESSES, Reuse, Witness
 from cctest.verdict import Reading
 
 OTHERWISE: Final = "*"
@@ -23,12 +24,21 @@ def take(spec: ReadingSpec, world: World, check: str) -> Reading | None:
 def _reuse(spec: ReadingSpec, world: World) -> str | None:
     text = str(spec.arguments["fragment"])
     for _, witness in WITNESSES:
+        if not _drew(spec.arguments.get("drawn_from"), witness, world):
+            continue
         if witness(world.observations[str(spec.control)], text)[0] is not Reuse.SEEN:
             continue
         reuse = witness(world.observations[spec.step], text)[0]
         if reuse in (Reuse.SEEN, Reuse.UNSEEN):
             return "reused" if reuse is Reuse.SEEN else "not_reused"
     return None
+
+
+def _drew(source: JsonValue, witness: Witness, world: World) -> bool:
+    """Whether the step from which the reading shows reused what it is about."""
+    if not isinstance(source, dict):
+        return True
+    return witness(world.observations[str(source["step"])], str(source["fragment"]))[0] is Reuse.SEEN
 
 
 def _answer(spec: ReadingSpec, world: World) -> str | None:
