@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from reference_gateway.exchange import note_error
 from reference_gateway.front import Front
 from reference_gateway.observer import Observer
+from reference_gateway.plain_http import PlainHttpProtocol
 from reference_gateway.refusal import RefusalError
 
 _LOGGER: Final = logging.getLogger("uvicorn.connections")
@@ -28,7 +28,7 @@ _UNREAD_BYTES: Final = 16 * 1024 * 1024
 """So much of a body that nobody wants is thrown away before the connection is closed."""
 
 
-class GuardedProtocol(HttpToolsProtocol):
+class GuardedProtocol(PlainHttpProtocol):
     """An HTTP connection within `front`'s limits, which `guarded` sets for all of them."""
 
     front: Front

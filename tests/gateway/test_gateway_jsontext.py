@@ -87,7 +87,8 @@ def test_a_member_is_put_at_the_end(value: dict[str, Any], new: Any, style: dict
 
 
 @pytest.mark.parametrize(
-    "number", ["1e2", "1.10", "0.1000000000000000055511151231257827", "-0.0", "1e400", "9" * 30, "9" * 400]
+    "number",
+    ["1e2", "1.10", "0.1000000000000000055511151231257827", "-0", "-0.0", "1e400", "9" * 30, "9" * 400],
 )
 def test_a_number_keeps_its_digits(number: str) -> None:
     text = f'{{"x": {{"deep": [{number}]}}, "gone": {number}}}'
