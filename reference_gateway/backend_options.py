@@ -92,6 +92,13 @@ _OPTIONS: Final = (
     _Option(
         "--engine-url", _VLLM, click.STRING, "the engine's address, with or without /v1.", "VLLM_BASE_URL"
     ),
+    _Option(
+        "--engine-model",
+        _VLLM,
+        click.STRING,
+        "the one model to serve, where the engine has several.",
+        "VLLM_MODEL",
+    ),
     _Option("--engine-key-file", _VLLM, _PATH, "file with the key that the engine asks for."),
     _Option(
         "--engine-deadline",
@@ -191,7 +198,8 @@ def _vllm(given: Mapping[str, Any], **common: Any) -> "Backend":
         key=None if key_file is None else read_key(key_file),
         deadline=given.get("engine_deadline", _DEADLINE),
     )
-    return VllmBackend(upstream, _lowering(given), **_only(given, "block_size"), **common)
+    own = _only(given, "block_size")
+    return VllmBackend(upstream, _lowering(given), model=given.get("engine_model"), **own, **common)
 
 
 def _lowering(given: Mapping[str, Any]) -> "Lowering":

@@ -131,8 +131,8 @@ class Upstream:
             told_sizes = _BLOCK_SIZE.findall(await self._ask("/metrics"))
         except (aiohttp.ClientError, OSError):
             return None
-        # Several engines behind one address: with the largest block, least is claimed.
-        return max(map(int, told_sizes), default=None)
+        # Several engines behind one address: with the smallest block, least is claimed.
+        return min(map(int, told_sizes), default=None)
 
     async def _ask(self, path: str) -> bytes:
         """Get a page. Raises aiohttp.ClientError or OSError where there is none."""

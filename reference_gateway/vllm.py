@@ -29,7 +29,8 @@ _REFRESH_SECONDS: Final = 10.0
 class VllmBackend:
     """An engine behind HTTP.
 
-    `block_size` is its block's, in tokens; None asks the engine. With a larger number less is claimed.
+    `block_size` is its block's, in tokens; None asks the engine. With a smaller number less is claimed.
+    `model` is the only one to serve; None serves all that the engine has.
     """
 
     def __init__(
@@ -37,11 +38,13 @@ class VllmBackend:
         upstream: Upstream,
         lowering: Lowering,
         *,
+        model: str | None = None,
         block_size: int | None = None,
         on_unenforceable: OnUnenforceable = OnUnenforceable.BYPASS,
     ) -> None:
         self._upstream = upstream
         self._lowering = lowering
+        self._model = model
         self._told_block_size = block_size
         self._block_size = block_size or BLOCK_SIZE
         self.models: tuple[str, ...] = ()
@@ -103,6 +106,8 @@ class VllmBackend:
 
     async def _refresh(self) -> None:
         models = await self._upstream.models()
+        if models is not None and self._model is not None:
+            models = tuple(name for name in models if name == self._model) or None
         self.ready = models is not None
         self.models = models or self.models
         if self.ready and self._told_block_size is None:

@@ -215,3 +215,41 @@ def test_a_slow_reader_slows_the_engine_down(tmp_path: Path) -> None:
         with requests.post(f"{url}/v1/chat/completions", json=body, headers=headers, timeout=30, stream=True):
             assert not finished.wait(1.5)
             assert sent < 32 * 1024 * 1024
+
+
+def test_a_request_that_nobody_reads_ends_at_its_deadline_all_the_same(tmp_path: Path) -> None:
+    """The engine must see the connection closed: on that rests every bound on age (see `generations`)."""
+    closed = threading.Event()
+
+    def gush(visit: Visit) -> None:
+        if visit.head.startswith(b"GET"):
+            visit.respond(json.dumps({"data": [{"id": MODEL}]}).encode())
+            return
+        delta = {"index": 0, "delta": {"content": "x" * 65536}, "finish_reason": None}
+        visit.say(HEAD.format("text/event-stream").encode())
+        try:
+            while True:
+                visit.say(f"data: {json.dumps({**CHUNK, 'choices': [delta]})}\n\n".encode())
+        except OSError:
+            closed.set()
+
+    options = ("--max-age", "generations", "--engine-deadline", "1")
+    with local_server(gush) as engine, running(*forwarding(engine.url, tmp_path), *options) as (url, _):
+        headers = {"Authorization": f"Bearer {MONDAY}"}
+        body = {"model": MODEL, "messages": [message("x", intent(max_age=60))], "stream": True}
+        with requests.post(f"{url}/v1/chat/completions", json=body, headers=headers, timeout=30, stream=True):
+            assert closed.wait(20)
+
+
+def test_of_several_models_one_may_be_served_alone(tmp_path: Path) -> None:
+    def behave(visit: Visit) -> None:
+        visit.respond(json.dumps({"data": [{"id": "one"}, {"id": "other"}]}).encode())
+
+    with local_server(behave) as engine:
+        with running(*forwarding(engine.url, tmp_path), "--engine-model", "other") as (url, _):
+            wait_until_ready(url)
+            headers = {"Authorization": f"Bearer {MONDAY}"}
+            listed = requests.get(f"{url}/v1/models", headers=headers, timeout=30).json()["data"]
+            assert [model["id"] for model in listed] == ["other"]
+        with running(*forwarding(engine.url, tmp_path), "--engine-model", "third") as (url, _):
+            assert requests.get(f"{url}/readyz", timeout=30).status_code == 503
