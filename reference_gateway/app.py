@@ -2,10 +2,10 @@
 
 import contextlib
 import json
-import secrets
 from collections.abc import AsyncIterator, Callable
 from typing import Final
 
+import orjson
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -27,6 +27,7 @@ from reference_gateway.front import Front
 from reference_gateway.hangup import unless_gone
 from reference_gateway.intake import ChatRequest, read_chat_request
 from reference_gateway.metrics import CONTENT_TYPE
+from reference_gateway.nonce import Nonces
 from reference_gateway.observer import Observer
 from reference_gateway.plan import Plan, make_plan
 from reference_gateway.refusal import (
@@ -43,6 +44,7 @@ LARGE: Final = 16_384
 
 _CHAT: Final = "/v1/chat/completions"
 _STATUS: Final = "cache_status"
+_REQUEST_NAMES: Final = Nonces(16)
 
 
 class Gateway:
@@ -117,14 +119,16 @@ class Gateway:
             return JSONResponse(completion.plain())
         return _EventStream(_stream(completion, include_usage=chat.include_usage))
 
-    async def _relay(self, plan: Plan, chunks: AsyncIterator[str | Forwarded]) -> AsyncIterator[bytes]:
+    async def _relay(self, plan: Plan, chunks: AsyncIterator[list[str | Forwarded]]) -> AsyncIterator[bytes]:
         """Spell a stream; one that broke off ends in an error event and without `[DONE]`."""
         try:
-            async for chunk in chunks:
-                if isinstance(chunk, Forwarded):
-                    yield _event(self._with_status(plan, chunk)) + DONE
-                else:
-                    yield _event(chunk)
+            async for together in chunks:
+                yield b"".join(
+                    _event(self._with_status(plan, chunk)) + DONE
+                    if isinstance(chunk, Forwarded)
+                    else _event(chunk)
+                    for chunk in together
+                )
         except RefusalError as error:
             note_error(error.code)
             yield _event(json.dumps(error.body()))
@@ -134,7 +138,7 @@ class Gateway:
         status = self._status(plan, answer)
         if status is None:
             return jsontext.without(answer.text, (_STATUS,))
-        return jsontext.with_member(answer.text, _STATUS, json.dumps(status))
+        return jsontext.with_member(answer.text, _STATUS, orjson.dumps(status).decode())
 
     def _status(self, plan: Plan, answer: Served | Forwarded) -> list[JsonValue] | None:
         self._front.metrics.observed(
@@ -152,7 +156,7 @@ class Gateway:
         capabilities = self._backend.capabilities
         if self._approximate is Approximate.UNENFORCEABLE and Reuse.APPROXIMATE not in capabilities.reuse:
             chat = without_approximate(chat, capabilities.on_unenforceable)
-        plan = make_plan(chat, caller, secrets.token_hex(16), capabilities)
+        plan = make_plan(chat, caller, _REQUEST_NAMES(), capabilities)
         if not self._backend.models:
             raise models_unknown()
         if chat.model not in self._backend.models:

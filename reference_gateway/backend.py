@@ -51,11 +51,12 @@ class Forwarded:
 class Streamed:
     """A response that an engine is still writing: the JSON texts of its chunks, the last one as `Forwarded`.
 
-    A stream that ends without that one was broken off; `chunks` then raises RefusalError. `close` calls the
-    engine's work off, at any time, and does no harm afterwards.
+    Chunks that came together are given together. A stream that ends without the last one was broken off;
+    `chunks` then raises RefusalError. `close` calls the engine's work off, at any time, and does no harm
+    afterwards.
     """
 
-    chunks: AsyncIterator[str | Forwarded]
+    chunks: AsyncIterator[list[str | Forwarded]]
     close: Callable[[], None]
 
 

@@ -5,8 +5,11 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from jiter import from_json
+
 from cctest.contract.source import JsonValue
 from reference_gateway.engine_failure import broken_off, error_in, no_completion
+from reference_gateway.refusal import RefusalError
 from reference_gateway.sse import EventError, read_events
 
 Usage: TypeAlias = dict[str, JsonValue]
@@ -39,21 +42,39 @@ class Chunk:
         return not self.choices or any(reason is not None for reason in finished)
 
 
-async def read_chunks(pieces: AsyncIterator[bytes]) -> AsyncIterator[Chunk]:
-    """Give the chunks of a stream up to `[DONE]`. Events that are no chunks are passed over.
+async def read_chunks(pieces: AsyncIterator[bytes]) -> AsyncIterator[list[Chunk]]:
+    """Give the chunks of a stream up to `[DONE]`, together what came together. Other events are passed over.
 
     Raises RefusalError where the stream breaks off, tells an error, or can't be read.
     """
     try:
-        async for data in read_events(pieces):
-            if data.strip() == _DONE:
+        async for events in read_events(pieces):
+            chunks: list[Chunk] = []
+            done = failure = None
+            try:
+                done = _read_into(chunks, events)
+            except RefusalError as error:
+                failure = error
+            if chunks:
+                yield chunks
+            if failure is not None:
+                raise failure
+            if done:
                 return
-            chunk = _chunk(data)
-            if chunk is not None:
-                yield chunk
     except EventError:
         raise broken_off() from None
     raise broken_off()
+
+
+def _read_into(chunks: list[Chunk], events: list[str]) -> bool:
+    """Add the chunks among the events. True if the stream is done."""
+    for data in events:
+        if data.strip() == _DONE:
+            return True
+        chunk = _chunk(data)
+        if chunk is not None:
+            chunks.append(chunk)
+    return False
 
 
 def read_completion(body: bytes) -> tuple[str, Usage]:
@@ -63,7 +84,7 @@ def read_completion(body: bytes) -> tuple[str, Usage]:
     """
     try:
         text = body.decode().strip()
-        value = json.loads(text)
+        value = _parsed(text)
     except (ValueError, RecursionError):
         raise no_completion() from None
     if not isinstance(value, dict):
@@ -80,7 +101,7 @@ def _chunk(data: str) -> Chunk | None:
     if not data.strip():
         return None
     try:
-        value = json.loads(data)
+        value = _parsed(data)
     except (ValueError, RecursionError):
         raise broken_off() from None
     if not isinstance(value, dict):
@@ -91,6 +112,15 @@ def _chunk(data: str) -> Chunk | None:
     if not isinstance(value.get("choices"), list) and not isinstance(value.get("usage"), dict):
         return None
     return Chunk(data.strip().replace("\n", " "), value)
+
+
+def _parsed(text: str) -> JsonValue:
+    """Parse what an engine wrote, which need not be strict JSON. Raises ValueError or RecursionError."""
+    try:
+        value: JsonValue = from_json(text.encode(), cache_mode="keys")
+    except (ValueError, RecursionError):
+        value = json.loads(text)
+    return value
 
 
 def _usage(value: dict[str, JsonValue]) -> Usage:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import MutableMapping
-from secrets import token_hex
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -10,6 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from reference_gateway.exchange import METHODS, OTHER, Exchange, Route, begin
 from reference_gateway.gatewaylog import GatewayLog
 from reference_gateway.metrics import Metrics
+from reference_gateway.nonce import Nonces
 
 _ROUTES: Final = {
     "/v1/chat/completions": Route.CHAT,
@@ -19,6 +19,7 @@ _ROUTES: Final = {
     "/readyz": Route.READINESS,
     "/metrics": Route.METRICS,
 }
+_NAMES: Final = Nonces(8)
 
 
 class Observer:
@@ -36,7 +37,7 @@ class Observer:
             return
         method = scope["method"]
         exchange = Exchange(
-            token_hex(8),
+            _NAMES(),
             method if method in METHODS else OTHER,
             _ROUTES.get(scope["path"], Route.OTHER),
             time.monotonic(),

@@ -20,37 +20,41 @@ _ENVELOPE: Final = ("id", "object", "created", "model")
 
 
 async def relay(
-    first: Chunk, rest: AsyncIterator[Chunk], observe: Observe, *, include_usage: bool
-) -> AsyncIterator[str | Forwarded]:
+    first: list[Chunk], rest: AsyncIterator[list[Chunk]], observe: Observe, *, include_usage: bool
+) -> AsyncIterator[list[str | Forwarded]]:
     """Give the texts of a stream's chunks, and in the end the last one with what was observed.
 
-    Raises RefusalError where the stream breaks off.
+    What came together stays together. Raises RefusalError where the stream breaks off.
     """
     usage: Usage = {}
     held: str | None = None
-    latest = first
+    latest = first[-1]
     try:
-        async for latest in _chain(first, rest):
-            usage |= latest.usage
-            text = _shown(latest, include_usage=include_usage)
-            if text is None:
-                continue
-            if held is not None:
-                yield held
-            held = text if latest.may_be_last else None
-            if held is None:
-                yield text
+        async for chunks in _chain(first, rest):
+            texts: list[str | Forwarded] = []
+            for latest in chunks:
+                usage |= latest.usage
+                text = _shown(latest, include_usage=include_usage)
+                if text is None:
+                    continue
+                if held is not None:
+                    texts.append(held)
+                held = text if latest.may_be_last else None
+                if held is None:
+                    texts.append(text)
+            if texts:
+                yield texts
     except RefusalError:
         if held is not None:
-            yield held
+            yield [held]
         raise
-    yield Forwarded(held or _closing(latest), observe(usage))
+    yield [Forwarded(held or _closing(latest), observe(usage))]
 
 
-async def _chain(first: Chunk, rest: AsyncIterator[Chunk]) -> AsyncIterator[Chunk]:
+async def _chain(first: list[Chunk], rest: AsyncIterator[list[Chunk]]) -> AsyncIterator[list[Chunk]]:
     yield first
-    async for chunk in rest:
-        yield chunk
+    async for chunks in rest:
+        yield chunks
 
 
 def _shown(chunk: Chunk, *, include_usage: bool) -> str | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -18,6 +19,8 @@ from reference_gateway.front import Front
 from reference_gateway.problem import ConfigurationError
 
 _GRACE_SECONDS = 5
+_GARBAGE = 20_000
+"""New containers that are still there after which garbage is looked for; a request makes some hundreds."""
 
 
 class _Server(uvicorn.Server):
@@ -34,6 +37,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._on_hangup)
         await super().startup(sockets)
+        _settle()
         # Whoever was to read the line may be gone already; that is no reason not to serve.
         with contextlib.suppress(BrokenPipeError):
             print(f"listening on {self._url}", flush=True)
@@ -66,6 +70,7 @@ def serve(app: ASGIApp, front: Front, host: str, port: int, *, stop_with_stdin: 
             ws="none",
             lifespan="on",
             access_log=False,
+            proxy_headers=False,
             log_config=None,
             log_level="warning",
             server_header=False,
@@ -77,6 +82,13 @@ def serve(app: ASGIApp, front: Front, host: str, port: int, *, stop_with_stdin: 
         if stop_with_stdin:
             threading.Thread(target=_stop_at_end_of_stdin, args=(server,), daemon=True).start()
         server.run(sockets=[listener])
+
+
+def _settle() -> None:
+    """Spare the collector of cyclic garbage what was made at the start, and what requests make and drop."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GARBAGE, 20, 50)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -32,11 +32,17 @@ class EventReader:
         """Take a piece. Raises EventError where an event is too large or isn't UTF-8."""
         self._buffer += piece
         start = 0
-        while end := _LINE_END.search(self._buffer, max(start, self._searched)):
-            if end.group() == b"\r" and end.end() == len(self._buffer):
-                break  # its newline may be yet to come
-            yield from self._line(bytes(self._buffer[start : end.start()]))
-            start = end.end()
+        if b"\r" not in self._buffer:  # as usual
+            *lines, rest = self._buffer.split(b"\n")
+            for line in lines:
+                yield from self._line(bytes(line))
+            start = len(self._buffer) - len(rest)
+        else:
+            while end := _LINE_END.search(self._buffer, max(start, self._searched)):
+                if end.group() == b"\r" and end.end() == len(self._buffer):
+                    break  # its newline may be yet to come
+                yield from self._line(bytes(self._buffer[start : end.start()]))
+                start = end.end()
         del self._buffer[:start]
         self._searched = max(len(self._buffer) - 1, 0)
         if len(self._buffer) + self._size > EVENT_LIMIT:
@@ -63,11 +69,21 @@ class EventReader:
                 raise EventError("an event is not UTF-8") from None
 
 
-async def read_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """Give the data of each event. Raises EventError, and what `pieces` raises."""
+async def read_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[list[str]]:
+    """Give the data of each event, those together that came together.
+
+    Raises EventError, and what `pieces` raises.
+    """
     reader = EventReader()
     async for piece in pieces:
-        for data in reader.feed(piece):
-            yield data
-    for data in reader.end():
-        yield data
+        events: list[str] = []
+        try:
+            events += reader.feed(piece)
+        except EventError:
+            if events:
+                yield events
+            raise
+        if events:
+            yield events
+    if events := list(reader.end()):
+        yield events

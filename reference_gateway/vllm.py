@@ -120,8 +120,8 @@ class VllmBackend:
 
 
 async def _to_its_end(
-    relayed: AsyncIterator[str | Forwarded], exchange: Exchange
-) -> AsyncIterator[str | Forwarded]:
+    relayed: AsyncIterator[list[str | Forwarded]], exchange: Exchange
+) -> AsyncIterator[list[str | Forwarded]]:
     try:
         async for one in relayed:
             yield one

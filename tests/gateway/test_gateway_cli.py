@@ -108,7 +108,7 @@ def test_an_interrupt_ends_in_130(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_help_loads_no_web_server() -> None:
     code = (
         "import sys; from reference_gateway.cli import main; main(['serve', '--help']);"
-        "sys.exit(any(name in sys.modules for name in ('starlette', 'uvicorn', 'aiohttp', 'yaml')))"
+        "sys.exit(any(name in sys.modules for name in ('starlette', 'uvicorn', 'httptools', 'yaml')))"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
