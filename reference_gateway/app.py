@@ -35,6 +35,7 @@ from reference_gateway.refusal import (
     code_of,
     model_not_found,
     models_unknown,
+    template_not_allowed,
     too_many_fragments,
 )
 from reference_gateway.status import cache_status
@@ -81,7 +82,13 @@ class Gateway:
         """GET /v1/models."""
         await self._caller(request)
         models = [
-            {"id": name, "object": "model", "created": 0, "owned_by": "reference-gateway"}
+            {
+                "id": name,
+                "object": "model",
+                "created": 0,
+                "owned_by": "reference-gateway",
+                "rendered_order": str(self._backend.order(name).order),
+            }
             for name in self._backend.models
         ]
         return JSONResponse({"object": "list", "data": models})
@@ -98,9 +105,8 @@ class Gateway:
             told["credentials"] = "the credentials file is wrong; the last good one is in force"
         return JSONResponse(told, 200 if ready else 503)
 
-    async def metrics(self, request: Request) -> Response:
+    async def metrics(self, _: Request) -> Response:
         """GET /metrics, in Prometheus' text format."""
-        self._front.authorize_scrape(request.headers.get("authorization", ""))
         return Response(self._front.metrics.text(), media_type=CONTENT_TYPE)
 
     async def _caller(self, request: Request) -> Context:
@@ -153,10 +159,13 @@ class Gateway:
         chat = read_chat_request(body)
         if len(chat.fragments) > self._front.limits.fragments:
             raise too_many_fragments(self._front.limits.fragments)
+        if chat.own_template is not None and not self._front.allow_chat_template:
+            raise template_not_allowed(chat.own_template)
         capabilities = self._backend.capabilities
         if self._approximate is Approximate.UNENFORCEABLE and Reuse.APPROXIMATE not in capabilities.reuse:
             chat = without_approximate(chat, capabilities.on_unenforceable)
-        plan = make_plan(chat, caller, _REQUEST_NAMES(), capabilities)
+        order = self._backend.order(chat.model)
+        plan = make_plan(chat, caller, _REQUEST_NAMES(), capabilities, order)
         if not self._backend.models:
             raise models_unknown()
         if chat.model not in self._backend.models:

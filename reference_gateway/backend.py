@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 from cctest.contract.capabilities import Capabilities
 from cctest.contract.vocabulary import Outcome, Scope
 from reference_gateway.plan import Plan
+from reference_gateway.rendered_order import RenderedOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,9 @@ class Backend(Protocol):
     @property
     def ready(self) -> bool:
         """Whether it can serve now."""
+
+    def order(self, model: str) -> RenderedOrder:
+        """In which order it is known to render the fragments of requests to `model` (CMP-11, BND-2)."""
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Keep up what it needs while the gateway serves."""

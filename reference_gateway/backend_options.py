@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from cctest.contract.vocabulary import OnUnenforceable
-from reference_gateway.notice import say
 
 if TYPE_CHECKING:
     from reference_gateway.backend import Backend
@@ -226,9 +226,10 @@ def _secret(given: Mapping[str, Any]) -> bytes:
 
     if "salt_secret_file" in given:
         return read_secret(given["salt_secret_file"], least=LEAST_SECRET)
-    say(
-        "no --salt-secret-file: the secret is random, so no cached state is shared"
-        " with another replica or kept over a restart"
+    print(
+        "reference-gateway: no --salt-secret-file: the secret is random, so no cached state is shared"
+        " with another replica or kept over a restart",
+        file=sys.stderr,
     )
     return secrets.token_bytes(SECRET_BYTES)
 

@@ -53,13 +53,11 @@ _OPTIONS: Final = (
         show_default=True,
         help="What `reuse: approximate` is taken as by a backend that has only exact reuse.",
     ),
+    click.option(
+        "--allow-chat-template", is_flag=True, help="Let callers bring chat templates of their own."
+    ),
     backend_options,
     limit_options,
-    click.option(
-        "--metrics-key-file",
-        type=click.Path(path_type=Path),
-        help="File with a key that /metrics asks for; without it, anybody may look.",
-    ),
     click.option(
         "--log",
         "logged",
@@ -88,7 +86,7 @@ def serve(
     credentials_path: Path,
     on_unenforceable: str,
     approximate: str,
-    metrics_key_file: Path | None,
+    allow_chat_template: bool,
     logged: str,
     stop_with_stdin: bool,
     **special: Any,
@@ -102,11 +100,11 @@ def serve(
     from reference_gateway.front import Front  # noqa: PLC0415
     from reference_gateway.gatewaylog import open_log  # noqa: PLC0415
     from reference_gateway.live_credentials import LiveCredentials  # noqa: PLC0415
-    from reference_gateway.secret_file import read_key  # noqa: PLC0415
 
-    metrics_key = None if metrics_key_file is None else read_key(metrics_key_file)
     with open_log(None if logged == "none" else _STDERR, requests=logged == "requests") as log:
-        front = Front(LiveCredentials(credentials_path, log), log, limits, metrics_key)
+        front = Front(
+            LiveCredentials(credentials_path, log), log, limits, allow_chat_template=allow_chat_template
+        )
         application = app.create_app(engine, front, Approximate(approximate))
         server.serve(application, front, host, port, stop_with_stdin=stop_with_stdin)
 
@@ -117,7 +115,7 @@ def check_config(*, backend: str, credentials_path: Path, on_unenforceable: str,
     """Say all that is wrong with a configuration; takes the options of `serve`. Exit code 0 or 2."""
     from reference_gateway.checking import problems_of  # noqa: PLC0415 - --help needs no YAML
 
-    for name in ("host", "port", "approximate", "logged", "stop_with_stdin"):
+    for name in ("host", "port", "approximate", "allow_chat_template", "logged", "stop_with_stdin"):
         del special[name]
     take_limits(special)
     problems = problems_of(BackendName(backend), credentials_path, special, OnUnenforceable(on_unenforceable))

@@ -18,6 +18,7 @@ from cctest.engine.donors import Donor, Donors, Link
 from reference_gateway.backend import FragmentObservation, Served
 from reference_gateway.in_process import LARGE, answer, render_all, tokenize_all
 from reference_gateway.plan import Plan, PlannedFragment
+from reference_gateway.rendered_order import BY_CONSTRUCTION, RenderedOrder
 from reference_gateway.similarity import OTHER_WORDS, SimilarityClass, but_for_first_words
 
 MODEL: Final = "embedded"
@@ -75,6 +76,10 @@ class EmbeddedBackend:
             per_fragment_share=True,
             hints={"reuse_within_max": reuse_within_max},
         )
+
+    def order(self, _: str) -> RenderedOrder:
+        """Tell the order of our own template."""
+        return BY_CONSTRUCTION
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Keep up nothing: it is in this process."""

@@ -12,6 +12,7 @@ from cctest.contract.vocabulary import OnUnenforceable, Outcome, RetentionMode, 
 from reference_gateway.backend import FragmentObservation, Served
 from reference_gateway.in_process import answer, render_all, tokenize_all
 from reference_gateway.plan import Plan
+from reference_gateway.rendered_order import BY_CONSTRUCTION, RenderedOrder
 
 MODEL: Final = "null"
 
@@ -35,6 +36,10 @@ class NullBackend:
             status=True,
             per_fragment_share=False,
         )
+
+    def order(self, _: str) -> RenderedOrder:
+        """Tell the order of our own template."""
+        return BY_CONSTRUCTION
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Keep up nothing."""

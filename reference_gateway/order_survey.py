@@ -5,6 +5,7 @@ but has to be enabled. `/tokenize` is always there, yet for some models it rende
 so one chat request for a single token, on a partition of its own, has to agree with it.
 """
 
+import asyncio
 import json
 import secrets
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,8 @@ _DETOKENIZE: Final = "/detokenize"
 _CHAT: Final = "/v1/chat/completions"
 _TOKENS: Final = {_RENDER: "token_ids", _TOKENIZE: "tokens", _CHAT: "prompt_token_ids"}
 """The member of each answer that holds the prompt's tokens."""
+_AT_ONCE: Final = 4
+"""Conversations under way at a time."""
 _ABSENT: Final = (404, 405, 501)
 _REFUSED: Final = (400, 422)
 
@@ -47,9 +50,9 @@ async def survey(engine: Engine, model: str) -> RenderedOrder:
     reasons = []
     for path in (_RENDER, _TOKENIZE):
         try:
-            renderings = [await _rendering(engine, model, path, one) for one in conversations()]
+            renderings = await _renderings(engine, model, path)
             order = judge(renderings)
-            if order.order is Order.DECLARED and path == _TOKENIZE:
+            if order.shapes and path == _TOKENIZE:
                 await _check_against_chat(engine, model, _most_telling(renderings))
         except _Unanswered as unanswered:
             reasons.append(str(unanswered))
@@ -61,6 +64,16 @@ async def survey(engine: Engine, model: str) -> RenderedOrder:
 def _most_telling(renderings: Sequence[Rendering]) -> Conversation:
     rendered = [one.conversation for one in renderings if one.prompt is not None]
     return max(rendered, key=lambda conversation: len(conversation.fragments))
+
+
+async def _renderings(engine: Engine, model: str, path: str) -> list[Rendering]:
+    """Have all conversations rendered; the first by itself, since it shows whether the end point is there."""
+    first, *rest = conversations()
+    found = [await _rendering(engine, model, path, first)]
+    for start in range(0, len(rest), _AT_ONCE):
+        asked = rest[start : start + _AT_ONCE]
+        found += await asyncio.gather(*(_rendering(engine, model, path, one) for one in asked))
+    return found
 
 
 async def _rendering(engine: Engine, model: str, path: str, conversation: Conversation) -> Rendering:

@@ -21,6 +21,7 @@ from reference_gateway.enforceability import lacking
 from reference_gateway.intake import ChatRequest, Fragment
 from reference_gateway.misplaced import CACHE_INTENT
 from reference_gateway.refusal import refused_intent
+from reference_gateway.rendered_order import RenderedOrder
 
 WITHOUT_INTENT: Final = Constraints(Retention(RetentionMode.ALLOW), Reuse.APPROXIMATE, Scope.TENANT)
 """The operator's default policy. It narrows nothing but the scope: `approximate` is asked for by an intent
@@ -57,7 +58,7 @@ _Composed: TypeAlias = tuple[Fragment, bool, EffectivePolicy, bool]
 class Plan:
     """What a backend is asked to serve, fragments in rendered order.
 
-    For a backend with one boundary per request all fragments have the same terms (CAP-6).
+    Where one policy has to do for the whole request, all fragments have the same terms.
     """
 
     request: ChatRequest
@@ -70,14 +71,18 @@ class Plan:
         return self.fragments[-1].governed
 
 
-def make_plan(request: ChatRequest, caller: Context, request_id: str, capabilities: Capabilities) -> Plan:
-    """Plan one request of `caller`; `request_id` must be unique to it.
+def make_plan(
+    request: ChatRequest, caller: Context, request_id: str, capabilities: Capabilities, order: RenderedOrder
+) -> Plan:
+    """Plan one request of `caller`; `request_id` must be unique to it. `order` is that of its model.
 
     Raises RefusalError if an intent can't be enforced and the capabilities say `reject`. With `bypass`,
     the state from that fragment on is served by fallback: computed afresh and not retained (INT-2, FBK-1).
 
-    Unless the capabilities say `per_fragment_share`, the whole request is served on one set of terms: those
-    of the composition of all its fragments, and so the narrowest (CAP-6, CMP-11, BND-10).
+    The whole request is served on one set of terms, those of the composition of all its fragments and so the
+    narrowest, unless the capabilities say `per_fragment_share` (CAP-6, BND-10), the fragments are known to be
+    rendered in declared order (CMP-11, BND-2), and the model sees nothing beside them. Whatever else it sees
+    is the tenant's at most (READ-38).
     """
     composer = Composer()
     governed = fallback = False
@@ -91,7 +96,8 @@ def make_plan(request: ChatRequest, caller: Context, request_id: str, capabiliti
             governed = True
             fallback = fallback or _needs_fallback(fragment, intent, capabilities)
         composed.append((fragment, governed, policy, fallback))
-    separate = bool(capabilities.per_fragment_share)
+    separate = bool(capabilities.per_fragment_share) and order.holds_for(request.fragments)
+    separate = separate and not request.other_input
     partitions = _Partitions(caller, request_id, separate=separate)
     can_approximate = Reuse.APPROXIMATE in capabilities.reuse
     if separate:

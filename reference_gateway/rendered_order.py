@@ -1,8 +1,8 @@
 """Whether a model's template renders fragments in their declared order (CMP-11, BND-2).
 
-The declared order is all tools in array order, then all messages in array order (BND-1). Where a template
-renders otherwise, or where that isn't known, state after one fragment may depend on a later one; then one
-policy has to do for the whole request.
+The declared order is all tools in array order, then all messages in array order (BND-1). Where a template, or
+the engine before it, renders otherwise, or where that isn't known, state after one fragment may depend on a
+later one; then one policy has to do for the whole request.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,38 +11,41 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from reference_gateway.intake import Fragment, Kind
-from reference_gateway.sentinels import Conversation, Sentinel
-
-SURVEYED_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool"})
-"""The roles for which the order is established. What a template does with others isn't known."""
+from reference_gateway.intake import Fragment
+from reference_gateway.sentinels import Conversation, Sentinel, Shape, shape_of
 
 
 class Order(StrEnum):
     """In which order a model's template renders fragments."""
 
     DECLARED = "declared"
+    PARTLY = "partly declared"
+    """Requests of some shapes in declared order, and others not."""
     OTHER = "other"
     NOT_ESTABLISHED = "not established"
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedOrder:
-    """The order of one model, and in words what it was judged from."""
+    """The order of one model, and in words what it was judged from.
+
+    `shapes` are those of the requests that are rendered in declared order; None is all there are.
+    """
 
     order: Order
     why: str
+    shapes: frozenset[Shape] | None = frozenset()
 
     def holds_for(self, fragments: Iterable[Fragment]) -> bool:
         """Tell whether these fragments are known to be rendered in declared order."""
-        return self.order is Order.DECLARED and all(
-            one.kind is Kind.TOOL or one.value.get("role") in SURVEYED_ROLES for one in fragments
-        )
+        return self.shapes is None or shape_of(fragments) in self.shapes
 
 
-BY_CONSTRUCTION: Final = RenderedOrder(Order.DECLARED, "the gateway's own template")
-"""The order of an engine whose template is ours."""
 NOT_SURVEYED: Final = RenderedOrder(Order.NOT_ESTABLISHED, "the engine has not been asked yet")
+
+
+BY_CONSTRUCTION: Final = RenderedOrder(Order.DECLARED, "the gateway's own template", None)
+"""The order of an engine whose template is ours: one fragment after the other, whatever they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +58,28 @@ class Rendering:
 
 
 def judge(renderings: Sequence[Rendering]) -> RenderedOrder:
-    """Judge a template by what it made of conversations of sentinels.
+    """Judge by what became of conversations of sentinels, one of each shape.
 
-    A conversation that the engine refuses is one that it refuses from callers as well, so nothing can be
-    reused out of order there; but without the required ones too little was seen.
+    A conversation that the engine refuses is one that it refuses from callers as well: nothing is established
+    for it and nothing lost.
     """
+    in_order: set[Shape] = set()
+    disorder = None
     for one in renderings:
-        if one.prompt is not None and (found := _disorder(one.conversation, one.prompt)) is not None:
-            return RenderedOrder(Order.OTHER, f"{one.conversation.name}: {found}")
-    for one in renderings:
-        if one.prompt is None and one.conversation.required:
-            why = f"{one.conversation.name}: the engine refused to render it: {one.refusal}"
-            return RenderedOrder(Order.NOT_ESTABLISHED, why)
-    rendered = sum(one.prompt is not None for one in renderings)
-    if not any(one.prompt is not None and one.conversation.required for one in renderings):
-        return RenderedOrder(Order.NOT_ESTABLISHED, "nothing was rendered")
-    return RenderedOrder(Order.DECLARED, f"seen in {rendered} of {len(renderings)} conversations")
+        if one.prompt is None:
+            continue
+        found = _disorder(one.conversation, one.prompt)
+        if found is None:
+            in_order.add(one.conversation.shape)
+        elif disorder is None:
+            disorder = f"{one.conversation.name}: {found}"
+    if disorder is not None:
+        return RenderedOrder(Order.PARTLY if in_order else Order.OTHER, disorder, frozenset(in_order))
+    if not in_order:
+        why = renderings[0].refusal if renderings else "nothing was asked"
+        return RenderedOrder(Order.NOT_ESTABLISHED, f"the engine renders nothing: {why}")
+    why = f"seen in {len(in_order)} of {len(renderings)} conversations"
+    return RenderedOrder(Order.DECLARED, why, frozenset(in_order))
 
 
 def _disorder(conversation: Conversation, prompt: str) -> str | None:
@@ -79,19 +88,16 @@ def _disorder(conversation: Conversation, prompt: str) -> str | None:
     Not only must each fragment begin after the one before it: it must not occur again later on, since the
     state after its last word would depend on what stands between.
     """
-    spans = [_span(fragment, prompt) for fragment in conversation.fragments]
-    for fragment, span in zip(conversation.fragments, spans, strict=True):
+    seen = []
+    for fragment in conversation.fragments:
+        span = _span(fragment, prompt)
         if span is None:
             return f"{fragment.place} does not appear in the model input"
-    seen = [
-        (fragment, *span)
-        for fragment, span in zip(conversation.fragments, spans, strict=True)
-        if span is not None
-    ]
+        seen.append((fragment.place, *span))
     for (earlier, _, end), (later, start, _) in pairwise(seen):
         if start < end:
-            in_order = ", ".join(one.place for one, *_ in sorted(seen, key=lambda each: each[1]))
-            return f"part of {later.place} stands before the end of {earlier.place}; seen: {in_order}"
+            places = ", ".join(place for place, *_ in sorted(seen, key=lambda one: one[1]))
+            return f"part of {later} stands before the end of {earlier}; seen: {places}"
     return None
 
 

@@ -21,6 +21,7 @@ from reference_gateway.in_process import LARGE, answer, render_all, tokenize_all
 from reference_gateway.lowering import Lowered, Lowering
 from reference_gateway.plan import Plan
 from reference_gateway.render import ANSWER_PROMPT
+from reference_gateway.rendered_order import BY_CONSTRUCTION, RenderedOrder
 from reference_gateway.usage import Count, observe
 
 MODEL: Final = "salt-only"
@@ -48,6 +49,10 @@ class SaltOnlyBackend:
         self.models: Final = (MODEL,)
         self.ready: Final = True
         self.capabilities: Final = lowering.capabilities(on_unenforceable)
+
+    def order(self, _: str) -> RenderedOrder:
+        """Tell the order of our own template."""
+        return BY_CONSTRUCTION
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Keep up nothing: it is in this process."""

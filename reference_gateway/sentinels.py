@@ -5,16 +5,42 @@ that occur nowhere else in the conversation. So where a marker stands in the mod
 """
 
 import secrets
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
 from typing import Final
 
 from cctest.contract.source import JsonValue
-from reference_gateway.intake import Kind
+from reference_gateway.intake import Fragment, Kind
+from reference_gateway.misplaced import CACHE_INTENT
 
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz"
 _LENGTH: Final = 12
 _CALL: Final = "call12345"
 """The id of a call: some templates take nothing but nine letters and digits."""
+_ALSO: Final = {"user": "name", "assistant": "reasoning_content"}
+"""A further member of the messages of a role, which a template may or may not render."""
+_MESSAGE_MEMBERS: Final = frozenset(
+    {
+        *("role", "content", "name", "tool_calls", "tool_call_id", "reasoning", "reasoning_content"),
+        CACHE_INTENT,
+    }
+)
+
+
+class Trait(StrEnum):
+    """What requests have or haven't, and templates and engines are known to render in places of their own."""
+
+    TOOLS = "tools"
+    SYSTEM = "system message"
+    DEVELOPER = "developer message"
+    CALLS = "tool calls"
+    LATE = "late instructions"
+    """A system or developer message after others."""
+
+
+Shape = frozenset[Trait]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,41 +54,71 @@ class Sentinel:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Fragments in declared order (BND-1). `required`: every template worth trusting can render it."""
+    """Fragments in declared order (BND-1)."""
 
-    name: str
+    shape: Shape
     fragments: tuple[Sentinel, ...]
-    required: bool = False
+
+    @property
+    def name(self) -> str:
+        """Say what it is in words."""
+        return f"a dialogue with {', '.join(sorted(self.shape))}" if self.shape else "a plain dialogue"
 
     def elements(self, kind: Kind) -> list[JsonValue]:
         """Give the elements of one of the body's members, `tools` or `messages`."""
         return [one.value for one in self.fragments if one.place.startswith(f"{kind}/")]
 
 
-def conversations() -> tuple[Conversation, ...]:
-    """Make conversations with fresh markers.
+def shape_of(fragments: Iterable[Fragment]) -> Shape | None:
+    """Give the traits of a request; None where it has something that no sentinel has."""
+    traits = set()
+    begun = False
+    for one in fragments:
+        if not _is_known(one):
+            return None
+        if one.kind is Kind.TOOL:
+            traits.add(Trait.TOOLS)
+            continue
+        role = one.value.get("role")
+        if role in ("system", "developer"):
+            leading = Trait.SYSTEM if role == "system" else Trait.DEVELOPER
+            traits.add(Trait.LATE if begun else leading)
+            continue
+        begun = True
+        if role == "tool" or one.value.get("tool_calls"):
+            traits.add(Trait.CALLS)
+        elif role not in ("user", "assistant"):
+            return None
+    return frozenset(traits)
 
-    Between them they tell tools first from tools in the system turn, before the last user message, last or
-    not at all; messages in order from messages moved to the front; and tools in order from sorted ones.
-    """
-    return (
-        _conversation("a dialogue", "user", "assistant", "user", required=True),
-        _conversation("tools and a user message", "user", tools=3, required=True),
-        _conversation("tools and a dialogue", "user", "assistant", "user", tools=2, required=True),
-        _conversation("a system message and a dialogue", "system", "user", "assistant", "user"),
-        _conversation("tools, a system and a user message", "system", "user", tools=3),
-        _conversation("a tool's result", "system", "user", "call", "tool", "assistant", "user", tools=2),
-        _conversation("a developer message", "developer", "user", tools=2),
-        _conversation("two system messages", "system", "system", "user", tools=2),
-        _conversation("a late system message", "user", "system", "user"),
-        _conversation("a late developer message", "user", "developer", "user"),
+
+def _is_known(fragment: Fragment) -> bool:
+    """Tell whether a fragment has no members or parts but those that sentinels have."""
+    if fragment.kind is Kind.TOOL:
+        return fragment.value.get("type") == "function"
+    members = {name for name, value in fragment.value.items() if value is not None and value != []}
+    content = fragment.value.get("content")
+    parts = content if isinstance(content, list) else []
+    return members <= _MESSAGE_MEMBERS and all(
+        isinstance(part, dict) and part.get("type") == "text" for part in parts
     )
 
 
-def _conversation(name: str, *roles: str, tools: int = 0, required: bool = False) -> Conversation:
-    fragments = [_tool(index) for index in range(tools)]
+def conversations() -> Iterator[Conversation]:
+    """Make a conversation of each shape with fresh markers, the plainest first."""
+    for count in range(len(Trait) + 1):
+        for chosen in combinations(Trait, count):
+            yield _conversation(frozenset(chosen))
+
+
+def _conversation(shape: Shape) -> Conversation:
+    roles = ["system"] if Trait.SYSTEM in shape else []
+    roles += ["developer"] if Trait.DEVELOPER in shape else []
+    roles += ["user", "call", "tool", "assistant"] if Trait.CALLS in shape else ["user", "assistant"]
+    roles += ["system", "user", "developer", "user"] if Trait.LATE in shape else ["user"]
+    fragments = [_tool(index) for index in range(3 if Trait.TOOLS in shape else 0)]
     fragments += [_message(index, role) for index, role in enumerate(roles)]
-    return Conversation(name, tuple(fragments), required)
+    return Conversation(shape, tuple(fragments))
 
 
 def _tool(index: int) -> Sentinel:
@@ -83,18 +139,25 @@ def _message(index: int, role: str) -> Sentinel:
     content = _marker()
     place = f"{Kind.MESSAGE}/{index}"
     if role == "call":
-        name, argument = _marker(), _marker()
-        call: JsonValue = {
-            "id": _CALL,
-            "type": "function",
-            "function": {"name": name, "arguments": f'{{"value": "{argument}"}}'},
-        }
-        value: dict[str, JsonValue] = {"role": "assistant", "content": content, "tool_calls": [call]}
-        return Sentinel(place, value, (content, name, argument))
-    value = {"role": role, "content": content}
+        return _call(place, content)
+    value: dict[str, JsonValue] = {"role": role, "content": content}
     if role == "tool":
         value["tool_call_id"] = _CALL
+    if role in _ALSO:
+        more = _marker()
+        return Sentinel(place, {**value, _ALSO[role]: more}, (content, more))
     return Sentinel(place, value, (content,))
+
+
+def _call(place: str, content: str) -> Sentinel:
+    name, argument = _marker(), _marker()
+    call: JsonValue = {
+        "id": _CALL,
+        "type": "function",
+        "function": {"name": name, "arguments": f'{{"value": "{argument}"}}'},
+    }
+    value: dict[str, JsonValue] = {"role": "assistant", "content": content, "tool_calls": [call]}
+    return Sentinel(place, value, (content, name, argument))
 
 
 def _marker(first: str = "") -> str:

@@ -22,6 +22,7 @@ _BLOCK_SIZE: Final = re.compile(rb'^vllm:cache_config_info\{[^}\n]*\bblock_size=
 _ERROR_LIMIT: Final = 64 * 1024
 _ASK_SECONDS: Final = 2.0
 _QUESTION_SECONDS: Final = 10.0
+_QUESTION_LIMIT: Final = 1024 * 1024
 _FINISH_SECONDS: Final = 0.2
 
 
@@ -126,7 +127,7 @@ class Upstream:
         try:
             response = await self._client.post(path, body, _in(_QUESTION_SECONDS))
             with contextlib.closing(response):
-                return response.status, json.loads(await _read(response, ANSWER_LIMIT))
+                return response.status, json.loads(await _read(response, _QUESTION_LIMIT))
         except (OSError, ValueError, RecursionError):
             return None
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import AsyncIterator
 from typing import Final
 
@@ -11,9 +12,10 @@ from reference_gateway.engine_answer import Usage, read_chunks, read_completion
 from reference_gateway.engine_failure import no_completion
 from reference_gateway.forwarding import forwarded_body
 from reference_gateway.lowering import Lowered, Lowering
-from reference_gateway.notice import say
+from reference_gateway.orders import Orders
 from reference_gateway.plan import Plan
 from reference_gateway.relay import relay
+from reference_gateway.rendered_order import RenderedOrder
 from reference_gateway.upstream import Exchange, Upstream
 from reference_gateway.usage import observe, read_count
 
@@ -49,7 +51,12 @@ class VllmBackend:
         self._block_size = block_size or BLOCK_SIZE
         self.models: tuple[str, ...] = ()
         self.ready = False
+        self._orders = Orders(upstream)
         self.capabilities: Final = lowering.capabilities(on_unenforceable)
+
+    def order(self, model: str) -> RenderedOrder:
+        """Tell what the last survey of a model's template showed."""
+        return self._orders.of(model)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -57,7 +64,7 @@ class VllmBackend:
         async with self._upstream.connected():
             await self._refresh()
             if not self.ready:
-                say(f"no models from {self._upstream.url} yet")
+                print(f"reference-gateway: no models from {self._upstream.url} yet", file=sys.stderr)
             refreshing = asyncio.create_task(self._keep_refreshing())
             try:
                 yield
@@ -112,6 +119,10 @@ class VllmBackend:
         self.models = models or self.models
         if self.ready and self._told_block_size is None:
             self._block_size = await self._upstream.block_size() or self._block_size
+        if self.ready:
+            await self._orders.refresh(self.models)
+        else:
+            self._orders.forget()
 
     async def _keep_refreshing(self) -> None:
         while True:

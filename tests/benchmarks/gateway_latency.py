@@ -59,7 +59,9 @@ def measure(connection: http.client.HTTPConnection, fragments: int) -> tuple[flo
     """Give the milliseconds of one request to the engine in this process, and of one through the gateway."""
     body = request_body(fragments)
     engine = EmbeddedBackend()
-    plan = make_plan(read_chat_request(body), Context("acme", "bob"), "r", engine.capabilities)
+    plan = make_plan(
+        read_chat_request(body), Context("acme", "bob"), "r", engine.capabilities, engine.order("")
+    )
 
     def in_process() -> None:
         engine.compute(plan, [render(planned.fragment) for planned in plan.fragments])

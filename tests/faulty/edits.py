@@ -60,8 +60,8 @@ def edit_request(change: Callable[[ChatRequest], ChatRequest]) -> None:
     """Change a request after it was read and before it is planned."""
     seams.MAKE_PLAN.wrap(
         lambda make: (
-            lambda request, caller, request_id, capabilities: make(
-                change(request), caller, request_id, capabilities
+            lambda request, caller, request_id, capabilities, order: make(
+                change(request), caller, request_id, capabilities, order
             )
         )
     )
@@ -281,8 +281,8 @@ def edit_plan(change: Callable[[Plan, ChatRequest], Plan]) -> None:
     """Change a finished plan."""
     seams.MAKE_PLAN.wrap(
         lambda make: (
-            lambda request, caller, request_id, capabilities: change(
-                make(request, caller, request_id, capabilities), request
+            lambda request, caller, request_id, capabilities, order: change(
+                make(request, caller, request_id, capabilities, order), request
             )
         )
     )

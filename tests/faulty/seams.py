@@ -51,7 +51,7 @@ class Seam:
 
 
 READ_BODY: Final = Seam("reference_gateway.app", "read_chat_request", "body")
-MAKE_PLAN: Final = Seam("reference_gateway.app", "make_plan", "request caller request_id capabilities")
+MAKE_PLAN: Final = Seam("reference_gateway.app", "make_plan", "request caller request_id capabilities order")
 CACHE_STATUS: Final = Seam("reference_gateway.app", "cache_status", "plan served reuse_within_max")
 ADVERTISE: Final = Seam("reference_gateway.app", "to_json", "capabilities")
 GATEWAY: Final = Seam("reference_gateway.app", "Gateway.__init__", "self backend front approximate")

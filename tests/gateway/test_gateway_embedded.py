@@ -12,6 +12,7 @@ from reference_gateway.backend import Backend, Served
 from reference_gateway.embedded import EmbeddedBackend
 from reference_gateway.intake import read_chat_request
 from reference_gateway.plan import make_plan
+from reference_gateway.rendered_order import BY_CONSTRUCTION
 
 SECOND = 1_000_000_000
 
@@ -26,7 +27,9 @@ class Engine:
     def serve(self, *fragments: Json) -> Served:
 
         body = json.dumps({"model": "embedded", "messages": fragments}).encode()
-        plan = make_plan(read_chat_request(body), Context("acme", "alice"), "r", self.backend.capabilities)
+        plan = make_plan(
+            read_chat_request(body), Context("acme", "alice"), "r", self.backend.capabilities, BY_CONSTRUCTION
+        )
         return asyncio.run(self.backend.serve(plan))
 
     def outcome(self, *fragments: Json) -> Outcome:

@@ -90,7 +90,7 @@ def behave(visit: Visit) -> None:
     if visit.head.startswith(b"GET /v1/models "):
         visit.respond(json.dumps({"data": [{"id": MODEL}]}).encode())
         return
-    if visit.head.startswith(b"GET "):
+    if not visit.head.startswith(b"POST /v1/chat/completions "):
         visit.respond(b"{}", status="404 Not Found")
         return
     name = json.loads(visit.body)["messages"][0]["content"]
@@ -198,7 +198,7 @@ def test_a_slow_reader_slows_the_engine_down(tmp_path: Path) -> None:
 
     def gush(visit: Visit) -> None:
         nonlocal sent
-        if visit.head.startswith(b"GET"):
+        if not visit.head.startswith(b"POST /v1/chat/completions "):
             visit.respond(json.dumps({"data": [{"id": MODEL}]}).encode())
             return
         delta = {"index": 0, "delta": {"content": "x" * 65536}, "finish_reason": None}

@@ -1,11 +1,14 @@
-"""Members of a body that a model may see although they are no fragments (READ-38); on values, without a server."""
+"""Members of a body that a model may see although they are no fragments (READ-38)."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.talk import message
+from gateway.conftest import As
+from gateway.process import running
+from gateway.talk import BOB, MONDAY, NAMESAKE, Caller, intent, message, text
 from reference_gateway.forwarding import STRIPPED, forwarded_body
 from reference_gateway.intake import read_chat_request
 from reference_gateway.model_visible import has_other_input
@@ -204,3 +207,50 @@ def test_a_template_of_the_callers_own_is_found_where_vllm_takes_one(
     members: dict[str, Any], pointer: str | None
 ) -> None:
     assert read(**members).own_template == pointer
+
+
+@pytest.mark.parametrize("members", [{}, {"temperature": 0.5, "tool_choice": "none"}])
+def test_a_public_prefix_is_everybodys_where_the_model_sees_nothing_else(
+    caller_as: As, members: dict[str, Any]
+) -> None:
+    shared, fragments = hit_across_tenants(caller_as, members)
+    assert (shared, fragments) == ("public", ["exact_hit", "exact_hit"])
+
+
+@pytest.mark.parametrize("name", ["documents", "chat_template_kwargs", "reasoning_effort", "response_format"])
+def test_beside_other_input_a_public_prefix_is_the_tenants(caller_as: As, name: str) -> None:
+    shared, fragments = hit_across_tenants(caller_as, {name: VISIBLE[name]})
+    assert (shared, fragments) == ("tenant", ["exact_hit", "miss"])
+
+
+def hit_across_tenants(caller_as: As, members: dict[str, Any]) -> tuple[str, list[str]]:
+    """Say how widely a public message was shared, and what became of it in its own tenant and in another."""
+    words = text()
+    replies = [
+        caller_as(token).chat(message(words, intent("public")), **members)
+        for token in (MONDAY, BOB, NAMESAKE)
+    ]
+    assert [reply.http for reply in replies] == [200, 200, 200]
+    (share,) = {reply.status[0]["effective_share"] for reply in replies}
+    return share, [reply.status[0]["outcome"] for reply in replies[1:]]
+
+
+def test_a_callers_own_template_is_refused(caller: Caller) -> None:
+    for members, pointer in (
+        ({"chat_template": "{{ x }}"}, "/chat_template"),
+        ({"chat_template_kwargs": {"chat_template": "{{ x }}"}}, "/chat_template_kwargs/chat_template"),
+    ):
+        reply = caller.chat(message("x"), **members)
+        assert (reply.http, reply.error["param"]) == (400, pointer)
+        assert reply.error["code"] == "chat_template_not_allowed"
+
+
+def test_unless_the_operator_allows_it(tmp_path: Path) -> None:
+    with running("--allow-chat-template") as (url, _):
+        words = text()
+        first, second = (
+            Caller(url, token).chat(message(words, intent("public")), chat_template="{{ x }}")
+            for token in (MONDAY, NAMESAKE)
+        )
+        assert (first.http, second.each("effective_share")) == (200, ["tenant"])
+        assert second.each("outcome") == ["miss"]

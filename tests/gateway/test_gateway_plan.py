@@ -15,18 +15,32 @@ from reference_gateway.embedded import EmbeddedBackend
 from reference_gateway.intake import ChatRequest, Fragment, Kind
 from reference_gateway.plan import Plan, make_plan
 from reference_gateway.refusal import RefusalError
+from reference_gateway.rendered_order import BY_CONSTRUCTION, Order, RenderedOrder
 
 ALICE = Context("acme", "alice", "monday")
 COMPLETE = EmbeddedBackend().capabilities
 
 
-def plan(*intents: Json | None, capabilities: Capabilities = COMPLETE, request_id: str = "r") -> Plan:
+def plan(
+    *intents: Json | None,
+    capabilities: Capabilities = COMPLETE,
+    request_id: str = "r",
+    order: RenderedOrder = BY_CONSTRUCTION,
+    role: str = "user",
+    other_input: bool = False,
+) -> Plan:
     fragments = tuple(
-        Fragment(Kind.MESSAGE, f"/messages/{index}", message("x"), None if one is None else read_intent(one))
+        Fragment(
+            Kind.MESSAGE,
+            f"/messages/{index}",
+            message("x", role=role),
+            None if one is None else read_intent(one),
+        )
         for index, one in enumerate(intents)
     )
     request = ChatRequest("embedded", fragments, choices=1, stream=False, include_usage=False)
-    return make_plan(request, ALICE, request_id, capabilities)
+    request = replace(request, other_input=other_input)
+    return make_plan(request, ALICE, request_id, capabilities, order)
 
 
 def scopes(made: Plan) -> list[Scope]:
@@ -161,3 +175,39 @@ def test_with_one_boundary_a_request_is_served_on_the_strictest_terms_of_all(
     assert terms.may_read == terms.may_retain == strictest.may_read
     assert strictest.partition.boundary.contains(terms.partition.boundary)
     assert terms.partition.namespace_digest == strictest.partition.namespace_digest
+
+
+@pytest.mark.parametrize("order", [Order.OTHER, Order.NOT_ESTABLISHED])
+def test_without_an_established_order_one_policy_holds_for_the_whole_request(order: Order) -> None:
+    made = plan(intent("public"), intent("principal", namespace="n"), order=RenderedOrder(order, ""))
+    assert scopes(made) == [Scope.PRINCIPAL, Scope.PRINCIPAL]
+    assert made.fragments[0].terms == made.fragments[1].terms
+    assert made.fragments[0].terms.partition.namespace_digest is not None
+    assert scopes(plan(intent("public"), intent("principal"))) == [Scope.PUBLIC, Scope.PRINCIPAL]
+
+
+@pytest.mark.parametrize("order", [Order.OTHER, Order.NOT_ESTABLISHED])
+def test_without_an_established_order_a_late_refusal_to_retain_or_read_holds_from_the_start(
+    order: Order,
+) -> None:
+    for last in (intent(mode="forbid"), intent(reuse="none")):
+        made = plan(intent("public"), last, order=RenderedOrder(order, ""))
+        assert [(one.terms.may_read, one.terms.may_retain) for one in made.fragments] == [(False, False)] * 2
+
+
+def test_an_order_counts_for_the_shapes_of_requests_in_which_it_was_seen() -> None:
+    order = RenderedOrder(Order.DECLARED, "", frozenset({frozenset()}))
+    intents = (intent("public"), intent("tenant"))
+    assert scopes(plan(*intents, order=order)) == [Scope.PUBLIC, Scope.TENANT]
+    assert scopes(plan(*intents, order=order, role="critic")) == [Scope.TENANT, Scope.TENANT]
+
+
+@pytest.mark.parametrize("capabilities", [COMPLETE, replace(COMPLETE, per_fragment_share=False)])
+@pytest.mark.parametrize(
+    ("asked", "used"), [("public", "tenant"), ("tenant", "tenant"), ("principal", "principal")]
+)
+def test_what_the_model_sees_beside_the_fragments_is_the_tenants_at_most(
+    capabilities: Capabilities, asked: str, used: str
+) -> None:
+    made = plan(intent("public"), intent(asked), other_input=True, capabilities=capabilities)
+    assert [str(scope) for scope in scopes(made)] == [used, used]

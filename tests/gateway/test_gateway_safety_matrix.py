@@ -19,6 +19,7 @@ from reference_gateway.embedded import EmbeddedBackend
 from reference_gateway.intake import ChatRequest, Fragment, Kind
 from reference_gateway.plan import Plan, make_plan
 from reference_gateway.refusal import RefusalError
+from reference_gateway.rendered_order import BY_CONSTRUCTION
 
 COMPLETE = EmbeddedBackend().capabilities
 CALLER = Context("acme", "alice", "monday")
@@ -80,7 +81,7 @@ def planned(asked: Json, capabilities: Capabilities) -> Plan:
     request = ChatRequest("embedded", fragments, choices=1, stream=False, include_usage=False)
     if Reuse.APPROXIMATE not in capabilities.reuse:
         request = without_approximate(request, capabilities.on_unenforceable)
-    return make_plan(request, CALLER, "request-1", capabilities)
+    return make_plan(request, CALLER, "request-1", capabilities, BY_CONSTRUCTION)
 
 
 def capable(mode: OnUnenforceable, **but_for: Any) -> Capabilities:
@@ -127,6 +128,6 @@ def test_exact_reuse_does_for_approximate_unless_the_operator_says_otherwise() -
     lacking = capable(OnUnenforceable.REJECT, reuse=(Reuse.NONE, Reuse.EXACT))
     fragment = Fragment(Kind.MESSAGE, "/messages/0", message("x"), read_intent(asked))
     request = ChatRequest("embedded", (fragment,), choices=1, stream=False, include_usage=False)
-    made = make_plan(request, CALLER, "request-1", lacking)
+    made = make_plan(request, CALLER, "request-1", lacking, BY_CONSTRUCTION)
     assert made.fragments[0].terms.may_read
     assert not made.fragments[0].approximate

@@ -37,7 +37,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.line(unverified[0])
 
 
-def _entered(stack: ExitStack, engine: AbstractContextManager[Engine]) -> Engine:
+def entered(stack: ExitStack, engine: AbstractContextManager[Engine]) -> Engine:
     try:
         return stack.enter_context(engine)
     except NoEngineError as problem:
@@ -51,14 +51,14 @@ def _entered(stack: ExitStack, engine: AbstractContextManager[Engine]) -> Engine
 def engine() -> Iterator[Engine]:
     """One engine for all tests; they use texts of their own."""
     with ExitStack() as stack:
-        yield _entered(stack, any_engine())
+        yield entered(stack, any_engine())
 
 
 @pytest.fixture
 def start_engine() -> Iterator[Start]:
     """Start an engine with options of its own, which ends with the test."""
     with ExitStack() as stack:
-        yield lambda options: _entered(stack, running_engine(options))
+        yield lambda options: entered(stack, running_engine(options))
 
 
 @pytest.fixture(scope="session")
