@@ -44,28 +44,31 @@ class Credentials:
     def identify(self, authorization: Sequence[str]) -> Context:
         """Give the caller of a request with these Authorization headers.
 
-        Raises RefusalError unless there is exactly one, a bearer token, and it is known, not expired and not
-        revoked.
+        Raises RefusalError unless there is exactly one, a bearer token, and it is that of one entry, which is
+        not expired and not revoked.
         """
         if len(authorization) != 1:
             raise unauthenticated(f"one Authorization header is needed, not {len(authorization)}")
         scheme, _, token = authorization[0].strip().partition(" ")
         if scheme.lower() != "bearer":
             raise unauthenticated("the Authorization header must be: Bearer, a space, and the token")
-        found = self._find(token.strip())
-        if found is None:
+        matches = self._matches(token.strip())
+        if not matches:
             raise unauthenticated("the token is not known")
+        if len(matches) > 1:  # under two salts, which nobody could see when the file was read
+            raise unauthenticated("the token stands for two callers at once, and so for none")
+        (found,) = matches
         if found.revoked:
             raise unauthenticated("the token has been revoked")
         if found.expires is not None and self._clock.now() >= found.expires:
             raise unauthenticated("the token has expired")
         return found.context
 
-    def _find(self, token: str) -> Credential | None:
-        found = None
+    def _matches(self, token: str) -> list[Credential]:
+        matches = []
         for salt in self._salts:
             digest = digest_of(salt, token)
             one = self._known.get(digest[:_KEY_BYTES])
             if one is not None and hmac.compare_digest(one.hash.digest, digest) and one.hash.salt == salt:
-                found = one
-        return found
+                matches.append(one)
+        return matches

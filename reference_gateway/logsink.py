@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections import deque
 from typing import Final
 
@@ -52,7 +53,7 @@ class LogSink:
         while not self._closing:
             self._awake.wait()
             if not self._closing:
-                threading.Event().wait(_GATHER_SECONDS)
+                time.sleep(_GATHER_SECONDS)
             self._awake.clear()
             self._drain()
         self._drain()

@@ -1,5 +1,6 @@
 """The credentials file: who is who, and what is wrong with a file, with its place."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from reference_gateway.credentials import Credentials
 from reference_gateway.credentials_file import load_credentials
 from reference_gateway.problem import ConfigurationError
 from reference_gateway.refusal import RefusalError
+from reference_gateway.token_hash import hash_token
 
 
 def load(folder: Path, content: str | bytes, **environment: str) -> Credentials:
@@ -42,6 +44,44 @@ def test_a_token_may_come_from_the_environment(tmp_path: Path) -> None:
 def test_tokens_are_not_kept_in_the_clear(tmp_path: Path) -> None:
     known = load(tmp_path, "credentials: [{token: visible-token, tenant: a, principal: b}]")
     assert "visible-token" not in repr(vars(known))
+
+
+def test_a_token_that_stands_for_two_callers_stands_for_none(tmp_path: Path) -> None:
+    entries = [
+        {"hash": str(hash_token("t", bytes([number]) * 8)), "tenant": "a", "principal": str(number)}
+        for number in range(2)
+    ]
+    known = load(
+        tmp_path, json.dumps({"credentials": [*entries, {"token": "u", "tenant": "a", "principal": "b"}]})
+    )
+    with pytest.raises(RefusalError, match="two callers at once"):
+        known.identify(["Bearer t"])
+    assert known.identify(["Bearer u"]) == Context("a", "b")
+
+
+def test_a_revoked_token_and_an_expired_one_are_refused(tmp_path: Path) -> None:
+    known = load(
+        tmp_path,
+        "credentials:\n"
+        "  - {token: t1, tenant: a, principal: b, revoked: true}\n"
+        "  - {token: t2, tenant: a, principal: b, expires: 2001-01-01T00:00:00+01:00}\n"
+        "  - {token: t3, tenant: a, principal: b, expires: 2999-01-01T00:00:00Z, revoked: false}\n",
+    )
+    for token, said in (("t1", "revoked"), ("t2", "expired")):
+        with pytest.raises(RefusalError, match=said) as refusal:
+            known.identify([f"Bearer {token}"])
+        assert refusal.value.status == 401
+    assert known.identify(["Bearer t3"]) == Context("a", "b")
+
+
+def test_every_salt_costs_a_hash_and_so_there_are_few(tmp_path: Path) -> None:
+    entries = [
+        {"hash": str(hash_token(f"t{number}", bytes([number]) * 8)), "tenant": "a", "principal": "b"}
+        for number in range(17)
+    ]
+    with pytest.raises(ConfigurationError, match="17 different salts; at most 16"):
+        load(tmp_path, json.dumps({"credentials": entries}))
+    load(tmp_path, json.dumps({"credentials": entries[1:]}))
 
 
 def test_the_demo_file_has_what_a_probe_needs() -> None:
@@ -95,6 +135,18 @@ def test_the_demo_file_has_what_a_probe_needs() -> None:
         ),
         ("credentials:\n- &x {token: t, tenant: a, principal: b}\n- *x\n", "line 2", ""),
         ("credentials:\n- {token: t, token: t, tenant: a, principal: b}\n", "line 2", "token"),
+        ("credentials:\n- {token: t, hash: x, tenant: a, principal: b}\n", "line 2", "one of token and hash"),
+        (
+            "credentials:\n- {hash: 'md5:00:00', tenant: a, principal: b}\n",
+            "line 2",
+            "as `reference-gateway hash-",
+        ),
+        (
+            "credentials:\n- {token: t, tenant: a, principal: b, expires: 2027-01-31T00:00:00}\n",
+            "line 2",
+            "an instant with its zone",
+        ),
+        ("credentials:\n- {token: t, tenant: a, principal: b, revoked: 'no'}\n", "line 2", "true or false"),
         ("credentials: [x]", "line 1, column 15", "must be a mapping"),
         ("credentials: [", "line 1", ""),
         (
