@@ -105,8 +105,9 @@ class Gateway:
             told["credentials"] = "the credentials file is wrong; the last good one is in force"
         return JSONResponse(told, 200 if ready else 503)
 
-    async def metrics(self, _: Request) -> Response:
+    async def metrics(self, request: Request) -> Response:
         """GET /metrics, in Prometheus' text format."""
+        self._front.authorize_scrape(request.headers.get("authorization", ""))
         return Response(self._front.metrics.text(), media_type=CONTENT_TYPE)
 
     async def _caller(self, request: Request) -> Context:

@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from cctest.contract.vocabulary import OnUnenforceable
+from reference_gateway.notice import say
 
 if TYPE_CHECKING:
     from reference_gateway.backend import Backend
@@ -226,10 +226,9 @@ def _secret(given: Mapping[str, Any]) -> bytes:
 
     if "salt_secret_file" in given:
         return read_secret(given["salt_secret_file"], least=LEAST_SECRET)
-    print(
-        "reference-gateway: no --salt-secret-file: the secret is random, so no cached state is shared"
-        " with another replica or kept over a restart",
-        file=sys.stderr,
+    say(
+        "no --salt-secret-file: the secret is random, so no cached state is shared"
+        " with another replica or kept over a restart"
     )
     return secrets.token_bytes(SECRET_BYTES)
 

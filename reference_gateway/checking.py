@@ -1,6 +1,7 @@
 """Everything that is wrong with a configuration, before anything is served."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,12 @@ def problems_of(
 
 
 def _secrets(options: Mapping[str, Any]) -> Iterator[str]:
-    salt, key = options.get("salt_secret_file"), options.get("engine_key_file")
+    salt = options.get("salt_secret_file")
     if salt is not None:
         yield from _problem(lambda: read_secret(salt, least=LEAST_SECRET))
-    if key is not None:
-        yield from _problem(lambda: read_key(key))
+    for name in ("engine_key_file", "metrics_key_file"):
+        if (key := options.get(name)) is not None:
+            yield from _problem(partial(read_key, key))
 
 
 def _problem(attempt: Callable[[], object]) -> Iterator[str]:

@@ -59,6 +59,11 @@ _OPTIONS: Final = (
     backend_options,
     limit_options,
     click.option(
+        "--metrics-key-file",
+        type=click.Path(path_type=Path),
+        help="File with a key that /metrics asks for; without it, anybody may look.",
+    ),
+    click.option(
         "--log",
         "logged",
         type=click.Choice(["requests", "problems", "none"]),
@@ -87,6 +92,7 @@ def serve(
     on_unenforceable: str,
     approximate: str,
     allow_chat_template: bool,
+    metrics_key_file: Path | None,
     logged: str,
     stop_with_stdin: bool,
     **special: Any,
@@ -100,10 +106,16 @@ def serve(
     from reference_gateway.front import Front  # noqa: PLC0415
     from reference_gateway.gatewaylog import open_log  # noqa: PLC0415
     from reference_gateway.live_credentials import LiveCredentials  # noqa: PLC0415
+    from reference_gateway.secret_file import read_key  # noqa: PLC0415
 
+    metrics_key = None if metrics_key_file is None else read_key(metrics_key_file)
     with open_log(None if logged == "none" else _STDERR, requests=logged == "requests") as log:
         front = Front(
-            LiveCredentials(credentials_path, log), log, limits, allow_chat_template=allow_chat_template
+            LiveCredentials(credentials_path, log),
+            log,
+            limits,
+            metrics_key,
+            allow_chat_template=allow_chat_template,
         )
         application = app.create_app(engine, front, Approximate(approximate))
         server.serve(application, front, host, port, stop_with_stdin=stop_with_stdin)

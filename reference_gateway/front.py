@@ -1,5 +1,7 @@
 """What stands between callers and the end points."""
 
+import hmac
+
 from reference_gateway.admission import Admission
 from reference_gateway.body import BodyReader
 from reference_gateway.gatewaylog import GatewayLog
@@ -7,12 +9,14 @@ from reference_gateway.limits import Limits
 from reference_gateway.live_credentials import LiveCredentials
 from reference_gateway.metrics import Metrics
 from reference_gateway.namespace_quota import NamespaceQuota
+from reference_gateway.refusal import unauthenticated
 
 
 class Front:
     """The credentials in force, the log, the metrics, and whatever keeps to the limits.
 
-    `allow_chat_template`: whether callers may bring chat templates of their own (READ-38).
+    With a `metrics_key`, only whoever sends it as a bearer token sees the metrics. With
+    `allow_chat_template`, callers may bring chat templates of their own (READ-38).
     """
 
     def __init__(
@@ -20,6 +24,7 @@ class Front:
         credentials: LiveCredentials,
         log: GatewayLog,
         limits: Limits | None = None,
+        metrics_key: str | None = None,
         *,
         allow_chat_template: bool = False,
     ) -> None:
@@ -31,7 +36,14 @@ class Front:
         self.admission = Admission(self.limits)
         self.bodies = BodyReader(self.limits)
         self.namespaces = NamespaceQuota(self.limits)
+        self._metrics_key = metrics_key
         self._publish()
+
+    def authorize_scrape(self, authorization: str) -> None:
+        """Let in whoever may see the metrics. Raises RefusalError (401)."""
+        expected = f"Bearer {self._metrics_key}".encode()
+        if self._metrics_key is not None and not hmac.compare_digest(expected, authorization.encode()):
+            raise unauthenticated("the metrics need their own key as a bearer token")
 
     def _publish(self) -> None:
         self.metrics.counters |= {

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from cctest.contract import strict_json
 from cctest.contract.intent import CacheIntent, IntentError, duplicate_ids, read_intent
-from cctest.contract.source import Fault, JsonValue, SourceError, child
+from cctest.contract.source import Fault, JsonValue, child
+from reference_gateway.bodyjson import read_json
 from reference_gateway.metadata import refuse_large_metadata
 from reference_gateway.misplaced import CACHE_INTENT, misplaced_intent
 from reference_gateway.model_visible import has_other_input, own_template
-from reference_gateway.refusal import RefusalError, invalid_request, refused_intent, too_many_fragments
+from reference_gateway.refusal import invalid_request, refused_intent, too_many_fragments
 
 FRAGMENT_LIMIT: Final = 4096
 """Most fragments in one request."""
@@ -85,16 +85,7 @@ def read_chat_request(body: bytes) -> ChatRequest:
 
 
 def _parse(body: bytes) -> dict[str, JsonValue]:
-    try:
-        value = strict_json.loads(body)
-    except SourceError as error:
-        fault = error.fault
-        # A name given twice may hide an intent: it is judged as one wherever it stands (READ-3).
-        if "INT-10" in fault.rules or CACHE_INTENT in fault.pointer.split("/"):
-            raise refused_intent((fault,)) from error
-        raise RefusalError(
-            400, "invalid_json", f"the body is not valid JSON: {fault}", fault.pointer or None
-        ) from error
+    value = read_json(body)
     if not isinstance(value, dict):
         raise invalid_request("the body must be a JSON object", "")
     return value

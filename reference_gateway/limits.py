@@ -26,6 +26,7 @@ class Limits:
     - `fragments`: tools and messages of a request;
     - `header_bytes`, `header_count` and `head_seconds`: the head of a request;
     - `connections`: open ones;
+    - `stall_seconds`: how long a caller may take nothing of an answer that is there;
     - `concurrency` and `rate` (requests per second, on average over a second): each principal's;
     - `namespaces` and `namespace_seconds`: how many different effective namespaces a tenant may use
       in that time.
@@ -38,6 +39,7 @@ class Limits:
     header_bytes: int = 65_536
     header_count: int = 100
     head_seconds: float = 10.0
+    stall_seconds: float = 60.0
     connections: int = field(default_factory=default_connections)
     concurrency: int | None = 1024
     rate: float | None = None

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import sys
 from collections.abc import AsyncIterator
 from typing import Final
 
@@ -12,6 +11,7 @@ from reference_gateway.engine_answer import Usage, read_chunks, read_completion
 from reference_gateway.engine_failure import no_completion
 from reference_gateway.forwarding import forwarded_body
 from reference_gateway.lowering import Lowered, Lowering
+from reference_gateway.notice import say
 from reference_gateway.orders import Orders
 from reference_gateway.plan import Plan
 from reference_gateway.relay import relay
@@ -64,7 +64,7 @@ class VllmBackend:
         async with self._upstream.connected():
             await self._refresh()
             if not self.ready:
-                print(f"reference-gateway: no models from {self._upstream.url} yet", file=sys.stderr)
+                say(f"no models from {self._upstream.url} yet")
             refreshing = asyncio.create_task(self._keep_refreshing())
             try:
                 yield

@@ -21,7 +21,14 @@ _LONGEST: Final = 10**DIGIT_LIMIT
 
 
 class DoubtError(ValueError):
-    """The text may or may not be strict JSON."""
+    """The text is not strict JSON, as far as the quick reader can tell.
+
+    `duplicate` tells whether it met a name for the second time in an object (INT-10).
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.duplicate = "duplicate key" in message
 
 
 def loads(data: bytes | str, *, max_depth: int) -> JsonValue:
@@ -31,10 +38,10 @@ def loads(data: bytes | str, *, max_depth: int) -> JsonValue:
         value: JsonValue = from_json(
             encoded, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys"
         )
-    except (ValueError, RecursionError):
-        raise DoubtError from None
+    except (ValueError, RecursionError) as error:
+        raise DoubtError(str(error)) from None
     if _may_exceed(encoded, max_depth) and not _within(value, max_depth):
-        raise DoubtError
+        raise DoubtError(f"nested more than {max_depth} levels deep, or a number is too large")
     return value
 
 

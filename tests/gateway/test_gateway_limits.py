@@ -18,7 +18,16 @@ from gateway.talk import BOB, MONDAY, NAMESAKE, TUESDAY, Caller, Reply, intent, 
 HEAD = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {MONDAY}\r\n"
 STRICT = (
     *("--max-body-bytes", "200000", "--body-deadline", "0.5", "--max-fragments", "3"),
-    *("--max-header-bytes", "4096", "--max-headers", "20", "--head-deadline", "0.5"),
+    *(
+        "--max-header-bytes",
+        "4096",
+        "--max-headers",
+        "20",
+        "--head-deadline",
+        "0.5",
+        "--stall-deadline",
+        "0.5",
+    ),
     *("--max-connections", "12", "--max-namespaces", "4", "--max-bodies-bytes", "300000"),
 )
 
@@ -93,9 +102,19 @@ def test_too_large_a_head_is_refused(strict_url: str, headers: dict[str, str]) -
     well(strict_url)
 
 
+def test_a_caller_who_takes_nothing_of_its_answers_is_given_up(strict_url: str) -> None:
+    with closing(connect(strict_url)) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        with pytest.raises(OSError, match=r"Broken pipe|reset"):
+            ask_without_listening(connection)
+    assert 'connections_closed_total{reason="stalled"}' in metrics(strict_url)
+
+
 def test_a_head_without_an_end_is_refused_as_soon_as_it_is_too_large(strict_url: str) -> None:
     connection = connect(strict_url)
-    connection.sendall(f"{HEAD}X-Large: {'x' * 5000}".encode())
+    connection.sendall(f"{HEAD}X-Large: ".encode())
+    time.sleep(0.2)  # so that it comes in two pieces
+    connection.sendall(b"x" * 5000)
     assert answer(connection) == (431, "headers_too_large")
     well(strict_url)
 
@@ -233,6 +252,11 @@ def drip(connection: socket.socket) -> None:
     for number in range(600):
         connection.sendall(f"X-{number}: x\r\n".encode())
         time.sleep(0.05)
+
+
+def ask_without_listening(connection: socket.socket) -> None:
+    for _ in range(1_000_000):
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
 
 
 def metrics(url: str) -> str:

@@ -78,6 +78,13 @@ def test_a_full_disk_stops_no_request_and_is_counted() -> None:
         assert eventually(lambda: lost_lines(url) >= 50)
 
 
+def test_a_full_disk_keeps_no_gateway_from_starting() -> None:
+    options = ("--backend", "vllm", "--engine-url", "http://127.0.0.1:9")
+    with running(*options, log=Path("/dev/full")) as (url, _):
+        assert requests.get(f"{url}/readyz", timeout=30).json() == {"status": "the engine is not up"}
+        assert Caller(url).chat(message("x")).http == 503
+
+
 def test_a_log_that_nobody_reads_stops_no_request_and_is_counted() -> None:
     reading, writing = os.pipe()
     sink = LogSink(writing, capacity=100)

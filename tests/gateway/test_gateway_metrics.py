@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
+from pathlib import Path
 
 import requests
 from prometheus_client.parser import text_string_to_metric_families
@@ -46,6 +47,21 @@ def test_requests_errors_and_outcomes_are_counted() -> None:
     assert found["fragments_total", labels(outcome="bypass")] == 1
     assert found["request_seconds_count", labels(route="chat")] == 5
     assert found["requests_in_progress", labels()] == 1  # the scrape itself
+
+
+def test_the_metrics_may_ask_for_a_key_of_their_own(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.touch(mode=0o600)
+    key.write_text("fake-key-of-the-metrics\n")
+    with running("--metrics-key-file", str(key)) as (url, _):
+        for wrong in (
+            {},
+            {"Authorization": f"Bearer {MONDAY}"},
+            {"Authorization": "fake-key-of-the-metrics"},
+        ):
+            assert requests.get(f"{url}/metrics", headers=wrong, timeout=30).status_code == 401
+        right = {"Authorization": "Bearer fake-key-of-the-metrics"}
+        assert requests.get(f"{url}/metrics", headers=right, timeout=30).status_code == 200
 
 
 def test_nothing_that_a_caller_sends_makes_a_new_series() -> None:
