@@ -44,6 +44,7 @@ live-parts:
 	LIVE_REQUIRED=1 $(BIN)/pytest -m live tests/live
 	$(BIN)/python -m reference_gateway.live isolation --write reports
 	$(BIN)/python -m reference_gateway.live policies --write reports
+	$(BIN)/python -m reference_gateway.live max-age --write reports
 	$(BIN)/cctest probe $(ON_ENGINE) --seed 1 --json reports/probe-vllm.json > reports/probe-vllm.txt \
 	  || { cat reports/probe-vllm.txt; exit 1; }
 	tail -n 1 reports/probe-vllm.txt

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from reference_gateway.live import engine, figures, isolation, policies
+from reference_gateway.live import engine, figures, isolation, max_age, policies
 
 _FAILED: Final = 1
 _UNVERIFIED: Final = 3
@@ -77,6 +77,23 @@ def isolation_command(*, trials: int, folder: Path | None) -> int:
     )
     as_expected = all(figure.as_expected for one in experiments for figure in one.figures)
     return 0 if as_expected else _FAILED
+
+
+@cli.command("max-age")
+@click.option("--trials", type=click.IntRange(20, 1000), default=200, show_default=True)
+@_write_option
+def max_age_command(*, trials: int, folder: Path | None) -> int:
+    """Until when state under a bound on age is reused, if the gateway keeps it by generations.
+
+    First on an idle engine, then on one with a single slot and a full queue, which is one of `make vllm`.
+    """
+    with engine.any_engine() as running:
+        seen_on = figures.occasion(running)
+        runs = [max_age.max_age_idle(running, trials)]
+    with engine.running_engine(max_age.ONE_SLOT) as slow:
+        runs.append(max_age.max_age_queued(slow, trials))
+    _publish(folder, "max-age", max_age.markdown(seen_on, runs), max_age.document(seen_on, runs))
+    return 0 if all(run.as_expected for run in runs) else _FAILED
 
 
 @cli.command("policies")

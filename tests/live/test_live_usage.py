@@ -5,9 +5,8 @@ import time
 
 import pytest
 
-from live.conftest import Start
 from reference_gateway.live.chat import Client, message, text
-from reference_gateway.live.engine import Engine, Options
+from reference_gateway.live.engine import Engine
 
 
 @pytest.mark.parametrize("sentences", [3, 10, 31, 75, 150])
@@ -69,15 +68,3 @@ def test_the_engines_own_counter_agrees_with_its_responses(direct: Client, engin
     before = engine.counter("vllm:prefix_cache_hits_total")
     told = [direct.ask(prompt).cached or 0 for _ in range(3)]
     assert engine.counter("vllm:prefix_cache_hits_total") - before == sum(told)
-
-
-def test_a_cache_that_is_too_small_forgets_what_was_used_longest_ago(start_engine: Start) -> None:
-    small = start_engine(Options(blocks=200, context=4096))
-    client = Client(small.url, small.model, small.headers())
-    prompts = [message(text()) for _ in range(4)]  # some 80 blocks each
-
-    for prompt in prompts:
-        client.ask(prompt)
-
-    assert client.ask(prompts[-1]).cached
-    assert client.ask(prompts[0]).cached == 0

@@ -1,0 +1,215 @@
+"""A bound on age, in front of an engine that knows none: when is state still reused, and when no more.
+
+In each trial somebody writes under a bound, in a namespace of its own, and reads at a random time later; the
+trials overlap. When an engine looks up can't be seen from outside. It lies between the sending of a request
+and the end of its response, so a reuse is shown to be in time if the response has ended before the bound,
+counted from the instant at which the writing request was sent: no state of it can be older.
+
+Every fifth trial writes and reads without a bound: a control that the engine still holds what the others no
+longer get.
+"""
+
+import contextlib
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from threading import Event
+from typing import Final
+
+import requests
+
+from reference_gateway.live.chat import Client, Json, intent, message, text
+from reference_gateway.live.engine import Engine, Options
+from reference_gateway.live.figures import Occasion, paragraph, table
+from reference_gateway.live.gateway import TENANTS, running_gateway
+
+ONE_SLOT: Final = Options(more=("--max-num-seqs", "1"))
+"""An engine that serves one request at a time; all others wait."""
+
+_CONTROL: Final = 5
+_SENTENCES: Final = 40
+_BACKGROUND: Final = 12
+"""Requests of others that are kept waiting or served, where the queue is to be full."""
+_BACKGROUND_TOKENS: Final = (10, 60)
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds: the bound, the total deadline of a request, the margin for its end, how long trials go on."""
+
+    bound: int
+    deadline: float
+    margin: float
+    spread: float
+
+    @property
+    def window(self) -> float:
+        """For how long a generation serves new requests."""
+        return self.bound - self.deadline - self.margin
+
+
+IDLE: Final = Times(bound=6, deadline=2.0, margin=1.0, spread=15.0)
+QUEUED: Final = Times(bound=12, deadline=4.0, margin=1.0, spread=30.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One pair of requests, in seconds from the instant at which the first was sent.
+
+    `reused` is None where one of the two was turned away, as a request is whose deadline has passed.
+    """
+
+    bounded: bool
+    written: float
+    sent: float
+    answered: float
+    reused: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Trials on one engine."""
+
+    title: str
+    times: Times
+    trials: tuple[Trial, ...]
+
+    def of(self, *, bounded: bool, since: float, until: float) -> tuple[Trial, ...]:
+        """Give the trials whose reader was sent so many seconds after the writer, `until` excluded."""
+        return tuple(
+            trial for trial in self.trials if trial.bounded is bounded and since <= trial.sent < until
+        )
+
+    @property
+    def latest_reuse(self) -> float:
+        """Seconds from the sending of a writer to the end of the latest response that told of reuse."""
+        return max((trial.answered for trial in self.trials if trial.bounded and trial.reused), default=0.0)
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether reuse under a bound was always in time, there was some, and the controls had theirs."""
+        early = self.of(bounded=True, since=0, until=self.times.window / 2)
+        late = self.of(bounded=False, since=self.times.bound, until=float("inf"))
+        return 0 < self.latest_reuse < self.times.bound and _most_reused(early) and _most_reused(late)
+
+
+def max_age_idle(engine: Engine, trials: int) -> Run:
+    """Run trials on an engine that has little else to do."""
+    return Run("An idle engine", IDLE, _run(engine, IDLE, trials))
+
+
+def max_age_queued(engine: Engine, trials: int) -> Run:
+    """Run trials on an engine with one slot, for which others queue as well."""
+    with _busy(Client(engine.url, engine.model, engine.headers())):
+        return Run("An engine with one slot and a full queue", QUEUED, _run(engine, QUEUED, trials))
+
+
+def markdown(occasion: Occasion, runs: Sequence[Run]) -> str:
+    """Render runs, each with its figures, and what they are worth."""
+    return "\n\n".join(("# Bounds on age on a real vLLM", str(occasion), *map(_rendered, runs), _WORTH))
+
+
+def document(occasion: Occasion, runs: Sequence[Run]) -> Json:
+    """Give runs as a JSON value."""
+    return {"seen_on": occasion.document(), "runs": [asdict(run) for run in runs]}
+
+
+def _run(engine: Engine, times: Times, trials: int) -> tuple[Trial, ...]:
+    options = ("--max-age", "generations", "--engine-deadline", str(times.deadline))
+    with running_gateway(engine, *options, "--abort-margin", str(times.margin)) as gateway:
+        plays = [
+            partial(_trial, gateway.client(number % TENANTS), times, bounded=number % _CONTROL != 0)
+            for number in range(trials)
+        ]
+        with ThreadPoolExecutor(max_workers=trials) as pool:
+            return tuple(pool.map(_call, plays))
+
+
+def _call(play: Callable[[], Trial]) -> Trial:
+    return play()
+
+
+def _trial(client: Client, times: Times, *, bounded: bool) -> Trial:
+    bound: Json = {"max_age": times.bound} if bounded else {}
+    own = intent("tenant", **bound)
+    prompt = text(_SENTENCES)
+    own["constraints"]["namespace"] = prompt.partition(" ")[0]
+    fragments = (message(prompt, "system", own), message("And now?"))
+    time.sleep(random.uniform(0, times.spread))  # noqa: S311 - no secret
+
+    start = time.monotonic()
+    writer = client.ask(*fragments)
+    written = time.monotonic() - start
+    time.sleep(random.uniform(0, max(0.0, times.bound * 1.5 - written)))  # noqa: S311
+    sent = time.monotonic() - start
+    reader = client.ask(*fragments)
+    answered = time.monotonic() - start
+    both = writer.http == reader.http == 200
+    return Trial(bounded, written, sent, answered, reader.cached if both else None)
+
+
+@contextlib.contextmanager
+def _busy(client: Client) -> Iterator[None]:
+    """Keep an engine's queue full while the block runs."""
+    done = Event()
+
+    def ask_again_and_again() -> None:
+        while not done.is_set():
+            with contextlib.suppress(requests.RequestException):
+                tokens = random.randint(*_BACKGROUND_TOKENS)  # noqa: S311 - no secret
+                client.ask(message(text(3)), max_tokens=tokens, ignore_eos=True)
+
+    with ThreadPoolExecutor(_BACKGROUND) as pool:
+        try:
+            for _ in range(_BACKGROUND):
+                pool.submit(ask_again_and_again)
+            yield
+        finally:
+            done.set()
+
+
+def _most_reused(trials: Sequence[Trial]) -> bool:
+    """Whether nine in ten of those that were served reused something; there has to be one."""
+    served = [trial for trial in trials if trial.reused is not None]
+    return bool(served) and sum(bool(trial.reused) for trial in served) >= 0.9 * len(served)
+
+
+def _rendered(run: Run) -> str:
+    times, end = run.times, float("inf")
+    spans = (
+        ("well inside the bound", True, 0.0, times.window / 2),
+        ("inside, a generation still open", True, times.window / 2, times.window),
+        ("inside, the generation closed", True, times.window, float(times.bound)),
+        ("at the bound or past it", True, float(times.bound), end),
+        ("inside, no bound (control)", False, 0.0, float(times.bound)),
+        ("as late, no bound (control)", False, float(times.bound), end),
+    )
+    rows = []
+    for name, bounded, since, until in spans:
+        trials = run.of(bounded=bounded, since=since, until=until)
+        served = [trial for trial in trials if trial.reused is not None]
+        reused = sum(bool(trial.reused) for trial in served)
+        span = f"{since:g} to {until:g}" if until < end else f"{since:g} and more"
+        rows.append((name, span, len(trials), len(trials) - len(served), reused))
+    longest = max(trial.answered - trial.sent for trial in run.trials)
+    told = f"""Bound {times.bound} s, deadline {times.deadline:g} s, margin {times.margin:g} s, {
+        len(run.trials)
+    }
+        trials. The latest response that told of reuse under the bound ended {
+        run.latest_reuse:.2f} s after its
+        writer was sent; the longest that a reader waited was {longest:.2f} s. {
+        "As expected." if run.as_expected else "NOT AS EXPECTED."
+    }"""
+    header = ("reader sent", "seconds after the writer", "trials", "turned away", "reused")
+    return "\n\n".join((f"## {run.title}", table(header, rows), paragraph(told)))
+
+
+_WORTH: Final = paragraph(
+    """*Establishes*: under the bound, whatever was reused was read before the bound had passed since the
+    writing request was sent, however long readers waited in the engine's queue; inside the bound there is
+    reuse; and without a bound the engine still had such state later. *Doesn't*: that the state leaves the
+    engine's memory. It can only not be found any more."""
+)
