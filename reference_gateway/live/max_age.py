@@ -31,9 +31,9 @@ ONE_SLOT: Final = Options(more=("--max-num-seqs", "1"))
 
 _CONTROL: Final = 5
 _SENTENCES: Final = 40
-_BACKGROUND: Final = 12
-"""Requests of others that are kept waiting or served, where the queue is to be full."""
-_BACKGROUND_TOKENS: Final = (10, 60)
+_QUEUE: Final = 0.7
+"""How long the queue of others' requests is, as a share of the deadline: some readers wait for too long."""
+_OTHERS_TOKENS: Final = (10, 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,8 @@ def max_age_idle(engine: Engine, trials: int) -> Run:
 
 def max_age_queued(engine: Engine, trials: int) -> Run:
     """Run trials on an engine with one slot, for which others queue as well."""
-    with _busy(Client(engine.url, engine.model, engine.headers())):
+    others = Client(engine.url, engine.model, engine.headers())
+    with _busy(others, QUEUED.deadline * _QUEUE):
         return Run("An engine with one slot and a full queue", QUEUED, _run(engine, QUEUED, trials))
 
 
@@ -152,23 +153,30 @@ def _trial(client: Client, times: Times, *, bounded: bool) -> Trial:
 
 
 @contextlib.contextmanager
-def _busy(client: Client) -> Iterator[None]:
-    """Keep an engine's queue full while the block runs."""
+def _busy(client: Client, seconds: float) -> Iterator[None]:
+    """Keep so many requests of others in an engine's queue that it takes some `seconds` to get through."""
     done = Event()
 
     def ask_again_and_again() -> None:
         while not done.is_set():
             with contextlib.suppress(requests.RequestException):
-                tokens = random.randint(*_BACKGROUND_TOKENS)  # noqa: S311 - no secret
-                client.ask(message(text(3)), max_tokens=tokens, ignore_eos=True)
+                _ask_for(client, random.randint(*_OTHERS_TOKENS))  # noqa: S311 - no secret
 
-    with ThreadPoolExecutor(_BACKGROUND) as pool:
+    start, tries = time.monotonic(), 5
+    for _ in range(tries):
+        _ask_for(client, sum(_OTHERS_TOKENS) // 2)
+    others = max(2, round(seconds * tries / (time.monotonic() - start)))
+    with ThreadPoolExecutor(others) as pool:
         try:
-            for _ in range(_BACKGROUND):
+            for _ in range(others):
                 pool.submit(ask_again_and_again)
             yield
         finally:
             done.set()
+
+
+def _ask_for(client: Client, tokens: int) -> None:
+    client.ask(message(text(3)), max_tokens=tokens, ignore_eos=True)
 
 
 def _most_reused(trials: Sequence[Trial]) -> bool:
