@@ -17,7 +17,7 @@ from reference_gateway import jsontext
 from reference_gateway.jsontext import Edit, Spell
 
 _NOTHING: Final = object()
-_NEGATIVE_ZERO: Final = re.compile(r"-0(?![0-9.eE])")
+_NEGATIVE_ZERO: Final = re.compile(r"(?<![^\[,: \t\r\n])-0(?![0-9.eE])")
 """An integer without its like in Python, or something that looks like one within a string."""
 
 
