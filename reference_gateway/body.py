@@ -7,6 +7,7 @@ from typing import Final
 from starlette.requests import Request
 
 from reference_gateway.exchange import current
+from reference_gateway.interruption import Interruption
 from reference_gateway.limits import Limits
 from reference_gateway.refusal import RefusalError, too_large
 
@@ -28,12 +29,17 @@ class BodyReader:
         Raises RefusalError: 413 where it is too large, 408 where it is too slow, 503 where there is no room;
         ClientDisconnect where the caller has gone.
         """
+        too_slow = Interruption()
+        timer = asyncio.get_running_loop().call_later(self._limits.body_seconds, too_slow)
         try:
-            async with asyncio.timeout(self._limits.body_seconds):
-                return await self._read(request)
-        except TimeoutError:
+            return await self._read(request)
+        except asyncio.CancelledError:
+            if not too_slow.meant():
+                raise
             message = f"the request body didn't come within {self._limits.body_seconds:g} seconds"
             raise RefusalError(408, "body_timeout", message, close=True) from None
+        finally:
+            timer.cancel()
 
     async def _read(self, request: Request) -> bytes:
         body = bytearray()

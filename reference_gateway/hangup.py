@@ -1,11 +1,13 @@
 """Work for a caller who may hang up before it is done."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
+
+from reference_gateway.interruption import Interruption
 
 _T = TypeVar("_T")
 
@@ -18,11 +20,12 @@ async def unless_gone(receive: Receive, work: Coroutine[Any, Any, _T]) -> _T:
 
     Raises ClientDisconnect then.
     """
-    watch = _Watch(receive)
+    interruption = Interruption()
+    watch = _Watch(receive, interruption)
     try:
         return await work
     except asyncio.CancelledError:
-        if watch.gone and watch.working.uncancel() == 0:
+        if interruption.meant():
             raise ClientDisconnect from None
         raise
     finally:
@@ -30,15 +33,11 @@ async def unless_gone(receive: Receive, work: Coroutine[Any, Any, _T]) -> _T:
 
 
 class _Watch:
-    """Cancels the task that made it when the caller has gone; begins to look after a moment."""
+    """Calls `gone` when the caller has gone; begins to look after a moment."""
 
-    def __init__(self, receive: Receive) -> None:
-        working = asyncio.current_task()
-        if working is None:
-            raise RuntimeError("work for a caller is done in a task")
-        self.working: Final = working
-        self.gone = False
+    def __init__(self, receive: Receive, gone: Callable[[], None]) -> None:
         self._receive = receive
+        self._gone = gone
         self._watching: asyncio.Task[None] | None = None
         self._timer = asyncio.get_running_loop().call_later(_SOON_SECONDS, self._begin)
 
@@ -54,5 +53,4 @@ class _Watch:
     async def _until_gone(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        self.gone = True
-        self.working.cancel()
+        self._gone()

@@ -21,11 +21,13 @@ class Salts:
     """Makes salts under one secret: 64 hexadecimal digits each, shared and fresh ones alike."""
 
     def __init__(self, secret: bytes) -> None:
-        self._secret = secret
+        self._keyed = hmac.new(secret, digestmod="sha256")
 
     def shared(self, partition: Partition, model: str) -> str:
         """Give the salt of state in `partition`; equal wherever secret, partition and model are."""
-        return hmac.digest(self._secret, encoded(partition, model), "sha256").hex()
+        salt = self._keyed.copy()  # the key is taken in once, and not for every request
+        salt.update(encoded(partition, model))
+        return salt.hexdigest()
 
     def fresh(self) -> str:
         """Give a salt that no other request has."""

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -136,15 +136,22 @@ def _in(seconds: float) -> float:
     return asyncio.get_running_loop().time() + seconds
 
 
-@contextlib.contextmanager
-def told(failure: Callable[[], RefusalError]) -> Iterator[None]:
+class told:  # noqa: N801 - reads as the statement that it makes
     """Raise `failure` in place of the client's errors, save for those that say that time is up."""
-    try:
-        yield
-    except TimeoutError:
-        raise too_slow() from None
-    except OSError:
-        raise failure() from None
+
+    __slots__ = ("_failure",)
+
+    def __init__(self, failure: Callable[[], RefusalError]) -> None:
+        self._failure = failure
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, TimeoutError):
+            raise too_slow() from None
+        if isinstance(error, OSError):
+            raise self._failure() from None
 
 
 async def _read(response: Response, limit: int) -> bytes:
