@@ -6,7 +6,7 @@ Short and always the same for every change, long and random with the marker `ful
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,17 +32,25 @@ SALT = re.compile("[0-9a-f]{64}")
 HEAD = f"POST {CHAT} HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer {MONDAY}\r\n"
 
 
+Extent = Callable[[Callable[[], None]], None]
+"""Runs an exchange, which hypothesis has wrapped, for so many examples."""
+
+
 def extent(brief: int) -> list[Any]:
-    """So many examples for every change, ten times as many in full."""
-    common = settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    return [
-        pytest.param(settings(common, max_examples=brief, derandomize=True), id=f"{brief}"),
-        pytest.param(
-            settings(common, max_examples=brief * 10),
-            id=f"{brief * 10}",
-            marks=[pytest.mark.full, pytest.mark.timeout(1200)],
-        ),
-    ]
+    """So many examples for every change, always the same; in full ten times as many, always others."""
+    common = settings(
+        max_examples=brief, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+
+    def once(exchange: Callable[[], None]) -> None:
+        settings(common, derandomize=True)(exchange)()
+
+    def ten_times(exchange: Callable[[], None]) -> None:
+        for _ in range(10):
+            settings(common)(exchange)()
+
+    full = [pytest.mark.full, pytest.mark.timeout(1200)]
+    return [pytest.param(once, id=f"{brief}"), pytest.param(ten_times, id=f"{brief * 10}", marks=full)]
 
 
 @dataclass
@@ -153,38 +161,35 @@ def embedded(gateway_url: str) -> Iterator[Front]:
 
 
 @pytest.mark.parametrize("many", extent(1200))
-def test_the_engine_gets_what_the_caller_sent(forwarding: Front, many: settings) -> None:
-    @many
+def test_the_engine_gets_what_the_caller_sent(forwarding: Front, many: Extent) -> None:
     @given(chat_texts())
     def exchange(text: str) -> None:
         body = text.encode()
         forwarding.judge(body, forwarding.post(body))
 
-    exchange()
+    many(exchange)
     assert forwarding.accepted > 0.3 * (forwarding.accepted + forwarding.refused)
     assert forwarding.refused > 0
 
 
 @pytest.mark.parametrize("many", extent(400))
-def test_nor_do_bytes_at_random_break_it(forwarding: Front, many: settings) -> None:
-    @many
+def test_nor_do_bytes_at_random_break_it(forwarding: Front, many: Extent) -> None:
     @given(mutated())
     def exchange(body: bytes) -> None:
         forwarding.judge(body, forwarding.post(body))
 
-    exchange()
+    many(exchange)
     assert forwarding.accepted > 0
     assert forwarding.refused > 0
 
 
 @pytest.mark.parametrize("many", extent(300))
-def test_the_embedded_engine_takes_whatever_comes(embedded: Front, many: settings) -> None:
-    @many
+def test_the_embedded_engine_takes_whatever_comes(embedded: Front, many: Extent) -> None:
     @given(st.one_of(chat_texts("embedded").map(str.encode), mutated("embedded")))
     def exchange(body: bytes) -> None:
         embedded.judge(body, embedded.post(body))
 
-    exchange()
+    many(exchange)
     assert embedded.accepted > 0
 
 
@@ -246,8 +251,7 @@ def framed(draw: DrawFn) -> Posted:
 
 
 @pytest.mark.parametrize("many", extent(100))
-def test_requests_one_behind_the_other_are_all_answered(forwarding: Front, many: settings) -> None:
-    @many
+def test_requests_one_behind_the_other_are_all_answered(forwarding: Front, many: Extent) -> None:
     @given(st.lists(framed(), min_size=1, max_size=3), st.integers(1, 2000))
     def exchange(requests: list[Posted], cut: int) -> None:
         data = b"".join(one.data for one in requests)
@@ -265,7 +269,7 @@ def test_requests_one_behind_the_other_are_all_answered(forwarding: Front, many:
                 assert without_salt(record) == in_any_order_of_usage(expected(read(one.body)))
         assert list(arrived) == []
 
-    exchange()
+    many(exchange)
 
 
 DISORDER = (
@@ -320,9 +324,8 @@ def disordered(draw: DrawFn) -> bytes:
 
 @pytest.mark.parametrize("many", extent(100))
 def test_broken_framing_is_no_fault_of_the_gateways_and_disturbs_nobody_else(
-    forwarding: Front, many: settings
+    forwarding: Front, many: Extent
 ) -> None:
-    @many
     @given(disordered())
     def exchange(data: bytes) -> None:
         with Wire(forwarding.url) as wire:
@@ -334,4 +337,4 @@ def test_broken_framing_is_no_fault_of_the_gateways_and_disturbs_nobody_else(
             check_forwarded(record)
         assert forwarding.post(SEEDS[0]).status == 200
 
-    exchange()
+    many(exchange)
