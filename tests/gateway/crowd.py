@@ -25,6 +25,8 @@ QUESTION = {"role": "user", "content": "And?"}
 """Short: a gateway can tell from an engine's count only that nothing was read, or all but the last block."""
 SECONDS = 100
 """Time for one request."""
+IDLE_SECONDS = 1.0
+"""A connection that was idle for longer may be closed by the server just as it is used."""
 
 _CANARY = re.compile(r"canary=([0-9a-f]{32})")
 _HITS = {"exact_hit", "approximate_hit"}
@@ -92,7 +94,7 @@ class Crowd:
         until = asyncio.get_running_loop().time() + seconds
         timeout = aiohttp.ClientTimeout(total=SECONDS)
         async with aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0), timeout=timeout
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS), timeout=timeout
         ) as self._session:
             teams = groupby(sorted(self.everyone), key=lambda one: one.tenant)
             async with asyncio.TaskGroup() as tasks:
