@@ -259,15 +259,17 @@ def test_requests_one_behind_the_other_are_all_answered(forwarding: Front, many:
             wire.send(data[:cut])
             wire.send(data[cut:])
             responses = [wire.read() for _ in requests]
-        arrived = iter(forwarding.arrived())
+        # What the engine itself refused has reached it too.
+        arrived = forwarding.arrived()
+        accepted = iter([record for record in arrived if record.status == 200])
         for one, response in zip(requests, responses, strict=True):
             check_shape(response)
             assert (response.status == 401) == (not one.known)
             if response.status == 200:
-                record = next(arrived)
-                check_forwarded(record)
-                assert without_salt(record) == in_any_order_of_usage(expected(read(one.body)))
-        assert list(arrived) == []
+                assert without_salt(next(accepted)) == in_any_order_of_usage(expected(read(one.body)))
+        assert list(accepted) == []
+        for record in arrived:
+            check_forwarded(record)
 
     many(exchange)
 
