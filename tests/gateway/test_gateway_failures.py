@@ -28,6 +28,7 @@ from gateway.talk import BOB, MONDAY, NAMESAKE, Caller, Json, Reply, intent, mes
 from reference_gateway.embedded import EmbeddedBackend
 from reference_gateway.intake import read_chat_request
 from reference_gateway.plan import make_plan
+from reference_gateway.rendered_order import BY_CONSTRUCTION
 
 SECOND = 1_000_000_000
 HOUR = 3600
@@ -257,7 +258,9 @@ def test_however_the_clock_is_set_nothing_is_read_once_its_bound_has_passed(
     elapsed, offset = 0.0, 0
     backend = EmbeddedBackend(clock=lambda: round((HOUR * 100 + elapsed + offset) * SECOND))
     body = json.dumps({"model": "embedded", "messages": [message(text(), intent(max_age=max_age))]}).encode()
-    plan = make_plan(read_chat_request(body), Context("acme", "alice"), "r", backend.capabilities)
+    plan = make_plan(
+        read_chat_request(body), Context("acme", "alice"), "r", backend.capabilities, BY_CONSTRUCTION
+    )
     computed_at: float | None = None
     for step in steps:
         if isinstance(step, tuple):
