@@ -20,6 +20,7 @@ SCHEMAS: Final = ROOT / "schemas"
 CATALOGUE: Final = ROOT / "spec" / "requirements.yaml"
 READINGS: Final = ROOT / "spec" / "readings.yaml"
 PREDICATES: Final = ROOT / "spec" / "predicates.yaml"
+TOPICS: Final = ROOT / "spec" / "topics.yaml"
 
 
 def suite_files() -> Iterator[tuple[str, Path]]:

@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "init": "Write a target file to fill in.",
     "doctor": "Say what can be tested on a target, what can't, and why.",
     "engine": "Serve an instrumented engine to put behind a gateway under test.",
+    "coverage": "Show which rules are exercised, and what runs showed of each.",
     "replay": "Run again what didn't pass in a report.",
     "explain": "Explain a case, a check, a rule or a reading.",
     "baseline": "Look after a file of known failures.",
