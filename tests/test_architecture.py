@@ -53,10 +53,11 @@ LAYERS = (
     ("cctest.problem", "cctest.diagnosis", "cctest.baseline.entry"),
     ("cctest.child", "cctest.datafile", "cctest.selection"),
     ("cctest.catalogue", "cctest.documents"),
+    ("cctest.coverage.model",),
     ("cctest.target", "cctest.vectors", "cctest.report"),
     ("cctest.instrument",),
     ("cctest.probe",),
-    ("cctest.baseline", "cctest.doctor", "cctest.explain"),
+    ("cctest.baseline", "cctest.coverage", "cctest.doctor", "cctest.explain"),
     ("cctest.cli",),
     ("cctest.__main__", "cctest.pytest_items", "cctest.pytest_plugin"),
 )

@@ -26,10 +26,10 @@ from cctest.verdict import Exit
 @click.option("--json", "json_path", metavar="PATH", help="Write it as JSON; - is standard output.")
 @click.option("--markdown", metavar="PATH", help="Write it as Markdown; - is standard output.")
 def command(*, reports: Sequence[str], json_path: str | None, markdown: str | None) -> Exit:
-    """Compute from the data which vectors and cases exercise each rule; and, from JSON reports of runs, what was tested.
+    """Compute from the data what exercises each rule and, from reports of runs, what was tested of it.
 
-    Each REPORT was written by `cctest probe --json` or `cctest vectors --json`. Ends in 1 if a MUST that can be
-    observed is exercised by nothing, or if a vector or a case names a rule that there isn't; what the
+    Each REPORT was written by `cctest probe --json` or `cctest vectors --json`. Ends in 1 if nothing
+    exercises a MUST that can be observed, or if a vector or a case names a rule that there isn't. What the
     reports say doesn't change the exit code.
     """
     destinations = [path for path in (json_path, markdown) if path is not None]

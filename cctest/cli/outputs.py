@@ -4,13 +4,15 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
 import click
 
 from cctest.catalogue import load_catalogue
+from cctest.coverage.compute import cover
+from cctest.coverage.suite import bundled_suite
 from cctest.problem import UsageProblem
 from cctest.report.destination import STDOUT, check_destinations, complain, say, write_report
 from cctest.report.json_report import json_text
@@ -53,11 +55,13 @@ class Outputs:
         check_destinations([path for path in (self.json, self.junit) if path is not None])
 
     def publish(self, report: Report) -> Exit:
-        """Write the reports and give the exit code.
+        """Write the reports, with what the run covers, and give the exit code.
 
         A report that can't be written is told, and ends in 2 unless a check failed.
         """
         problems = []
+        if self.json is not None or not self.quiet:
+            report = replace(report, coverage=cover(bundled_suite(), [(report.command, report)]))
         for write in (self._write_json, self._write_junit, self._print):
             try:
                 write(report)

@@ -24,9 +24,7 @@ def cover(suite: Suite, reports: Sequence[tuple[str, Report]] = ()) -> Coverage:
         rules=tuple(_of_rule(suite, name, shown) for name in suite.rules),
         interoperability=tuple(_of_test(suite, number, shown) for number in suite.topics.interoperability),
         beyond_schemas=tuple(
-            _with_runs(
-                suite, _row(suite, topic.name, topic.text, topic.rules, because=topic.because), shown
-            )
+            _with_runs(suite, _row(suite, topic.name, topic.text, topic.rules, because=topic.because), shown)
             for topic in suite.topics.beyond_schemas
         ),
         gaps=tuple(find_gaps(suite)),

@@ -1,4 +1,4 @@
-"""What the suite itself lacks: a MUST that nothing exercises where it can be seen, and names that nobody knows."""
+"""What the suite itself lacks or gets wrong: unexercised rules and tests, and rules that don't exist."""
 
 from collections.abc import Iterator
 

@@ -34,9 +34,7 @@ def load_topics(path: Path = bundle.TOPICS) -> Topics:
     tests: dict[int, str] = {}
     for index, test in enumerate(content["interoperability"]):
         if test["number"] in tests:
-            raise file.problem(
-                f"/interoperability/{index}/number", f"test {test['number']} is listed twice"
-            )
+            raise file.problem(f"/interoperability/{index}/number", f"test {test['number']} is listed twice")
         tests[test["number"]] = test["text"]
     topics = (
         Topic(topic["name"], topic["text"], tuple(topic["rules"]), topic["because"])

@@ -5,7 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from cctest.coverage.model import Coverage, Row, RuleRow, Run
-from cctest.report.coverage_words import evidence_words, reason_lines, result_words, summary_lines
+from cctest.report.coverage_words import (
+    evidence_words,
+    reason_lines,
+    result_words,
+    summary_lines,
+    together_line,
+)
 from cctest.report.plain import plain
 
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -35,7 +41,9 @@ def _lines(coverage: Coverage) -> Iterator[str]:
     )
     yield "## Interoperability tests"
     yield ""
-    yield from _table(("test", "what", "cases", "checks", *_names(coverage)), map(_test, coverage.interoperability))
+    yield from _table(
+        ("test", "what", "cases", "checks", *_names(coverage)), map(_test, coverage.interoperability)
+    )
     yield "## Rules that no schema can say"
     yield ""
     yield from _table(
@@ -55,6 +63,9 @@ def _runs(coverage: Coverage) -> Iterator[str]:
         yield f"**{_safe(run.name)}** ({_what(run)}): {run.outcome}.{other}"
         yield ""
         yield from (f"- {_safe(line)}" for line in summary_lines(coverage, index))
+        yield ""
+    if len(coverage.runs) > 1:
+        yield f"**Together**: {_safe(together_line(coverage))}."
         yield ""
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cctest.coverage.model import Coverage, Row, RuleRow, State, Tested
-from cctest.report.coverage_words import reason_lines, summary_lines
+from cctest.report.coverage_words import reason_lines, summary_lines, together_line
 from cctest.report.plain import plain
 
 _STYLES: Final = {
@@ -37,9 +37,9 @@ def coverage_text(coverage: Coverage, *, width: int = 100, colour: bool = False)
     )
     console.print(_rules(coverage))
     console.print()
-    console.print(_rows(coverage, "interoperability test", coverage.interoperability))
+    console.print(_rows(coverage, "interoperability test", coverage.interoperability, width))
     console.print()
-    console.print(_rows(coverage, "beyond any schema", coverage.beyond_schemas))
+    console.print(_rows(coverage, "beyond any schema", coverage.beyond_schemas, width))
     for index in range(len(coverage.runs)):
         _print_reasons(console, coverage, index)
     for line in _closing(coverage):
@@ -72,10 +72,11 @@ def _short(each: RuleRow) -> Iterator[str]:
     yield "-" if each.rule.because else " ".join(place[0].upper() for place in each.rule.observable)
 
 
-def _rows(coverage: Coverage, what: str, rows: Iterable[Row]) -> Table:
-    table = _table(coverage, what, "", "vectors", "cases", "checks")
+def _rows(coverage: Coverage, what: str, rows: Iterable[Row], width: int) -> Table:
+    table = _table(coverage, what, "vectors", "cases", "checks")
+    table.columns[0].min_width = max(24, width - 26 - 24 * len(coverage.runs))
     for row in rows:
-        table.add_row(row.name, plain(row.text), *_numbers(row), *_shown(row))
+        table.add_row(plain(f"{row.name}: {row.text}"), *_numbers(row), *_shown(row))
     return table
 
 
@@ -125,6 +126,8 @@ def _closing(coverage: Coverage) -> Iterator[Text]:
     for index, run in enumerate(coverage.runs):
         for line in summary_lines(coverage, index):
             yield Text(plain(f"{run.name}: {line}"))
+    if len(coverage.runs) > 1:
+        yield Text(plain(f"together: {together_line(coverage)}"))
     for gap in coverage.gaps:
         yield Text(plain(f"GAP  {gap.name}: {gap.message}"), style="bold red")
     yield _verdict(coverage)

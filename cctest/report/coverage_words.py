@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cctest.coverage.model import Coverage, Row, State, Tested
+from cctest.verdict import Result
 
 NAMES_SHOWN: Final = 8
 """As many names a summary gives of one state."""
@@ -23,8 +24,23 @@ def summary_lines(coverage: Coverage, run: int = 0) -> Iterator[str]:
         yield f"{len(coverage.gaps)} gaps in the suite itself; cctest coverage lists them"
 
 
+def together_line(coverage: Coverage) -> str:
+    """Say how many rules one of the runs or another tested."""
+    count = sum(any(tested.state is State.TESTED for tested in each.row.tested) for each in coverage.rules)
+    hidden = [each.rule.id for each in coverage.rules if each.rule.because is not None]
+    missing = [
+        each.rule.id
+        for each in coverage.rules
+        if each.rule.because is None and all(tested.state is not State.TESTED for tested in each.row.tested)
+    ]
+    parts = [f"{count} of {len(coverage.rules)} rules tested"]
+    parts += [f"{len(missing)} not ({_few(missing)})"] if missing else []
+    return "; ".join([*parts, f"{len(hidden)} not observable ({_few(hidden)})"])
+
+
 def _counted(rows: Sequence[Row], run: int, what: str) -> str:
-    parts = []
+    failing = [row.name for row in rows if row.tested[run].word == Result.FAIL]
+    parts = [f"{len(failing)} of them failing ({_few(failing)})"] if failing else []
     for state in State:
         names = [row.name for row in rows if row.tested[run].state is state]
         if names and state is not State.TESTED:

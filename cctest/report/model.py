@@ -8,6 +8,8 @@ from cctest import __version__
 from cctest.baseline.entry import Entry, Flaw, Standing
 from cctest.bundle import SUITE_VERSION, suite_digest
 from cctest.contract.source import JsonValue
+from cctest.coverage.model import Coverage
+from cctest.report.coverage_json import coverage_json
 from cctest.verdict import Check, Profile, Reading, Verdict, summarise
 
 SCHEMA_VERSION: Final = 1
@@ -22,7 +24,8 @@ class Report:
     target sent them) are None where the command has none. `notes` are remarks about the run as a whole.
     `partial` says that only some of what there is was selected: the outcome is of the selection.
     `unobservable` gives, by identifier, the rules that nobody can observe from outside, and why. `unasserted`
-    counts members that vectors left open. `baseline` is None where the run had none.
+    counts members that vectors left open. `baseline` is None where the run had none, `coverage` where it
+    wasn't computed.
     """
 
     command: str
@@ -39,6 +42,7 @@ class Report:
     target: str | None = None
     capabilities: JsonValue = None
     baseline: Standing | None = None
+    coverage: Coverage | None = None
     tool_version: str = __version__
     suite_version: str = SUITE_VERSION
     suite_digest: str = field(default_factory=suite_digest)
@@ -67,6 +71,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "unasserted": report.unasserted,
         "notes": list(report.notes),
         "baseline": _baseline(report.baseline) if report.baseline is not None else None,
+        "coverage": coverage_json(report.coverage) if report.coverage is not None else None,
         "readings": [_reading(reading) for reading in report.readings],
         "checks": [_check(check) for check in report.checks],
     }

@@ -15,7 +15,7 @@ from cctest.verdict import Check, Evidence, Exit, Outcome, Profile, Reading, Res
 
 
 def load_report(path: Path) -> Report:
-    """Read what `--json` wrote; the report's own baseline is left out.
+    """Read what `--json` wrote; baseline and coverage are left out, since both can be computed again.
 
     Raises UsageProblem for a file that can't be read or isn't of the shape of `report.schema.json`.
     """

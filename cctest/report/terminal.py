@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cctest.report.coverage_words import summary_lines
 from cctest.report.known import excused_outcome, print_baseline
 from cctest.report.model import Report, cell_name, of_profile
 from cctest.report.plain import plain
@@ -203,10 +204,12 @@ def _print_notes(console: Console, report: Report) -> None:
     notes = [*_profiles(report), *report.notes]
     if report.unasserted:
         notes.append(f"{report.unasserted} expected members that no vector lists were not asserted")
-    if notes:
+    if notes or report.coverage is not None:
         console.print()
     for note in notes:
         console.print(Text(f"note: {plain(note)}"))
+    for line in summary_lines(report.coverage) if report.coverage is not None else ():
+        console.print(Text(f"coverage: {plain(line)}"))
 
 
 def _profiles(report: Report) -> Iterator[str]:
@@ -218,7 +221,7 @@ def _profiles(report: Report) -> Iterator[str]:
         yield "; ".join(f"{profile}: {_told(counts[profile])}" for profile in Profile)
     if vacuous := sum(check.vacuous for check in report.checks):
         yield f"{vacuous} of the passes are vacuous: the target never reuses anything"
-    if report.unobservable:
+    if report.unobservable and report.coverage is None:
         yield f"not observable from outside, so not tested: {', '.join(report.unobservable)}"
 
 
