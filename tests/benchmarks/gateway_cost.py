@@ -249,8 +249,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="of one round at saturation")
     parser.add_argument("--mode", choices=["plain", "streamed"], help="only this one")
     parser.add_argument("--out", type=Path, help="folder for the report")
+    parser.add_argument("--realtime", action="store_true", help="let all other work wait (needs root)")
     options = parser.parse_args()
     os.sched_setaffinity(0, {LOAD_CORE})
+    if options.realtime:  # whatever is started inherits it
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder, servers(options, Path(folder)) as started:
         for fragments in options.fragments:
