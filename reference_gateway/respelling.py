@@ -17,13 +17,13 @@ from reference_gateway import jsontext
 from reference_gateway.jsontext import Edit, Spell
 
 _NOTHING: Final = object()
-_NEGATIVE_ZERO: Final = re.compile(r"(?<![^\[,: \t\r\n])-0(?![0-9.eE])")
+_NEGATIVE_ZERO: Final = re.compile(r"-0(?![0-9.eE])(?<![^\[,: \t\r\n]-0)")
 """An integer without its like in Python, or something that looks like one within a string."""
 
 
 def respelt(text: str, edit: Edit) -> bytes:
     """Give a text in UTF-8 with one edit made. The text must be strict JSON."""
-    if "-0" in text and _NEGATIVE_ZERO.search(text):
+    if _NEGATIVE_ZERO.search(text):
         return jsontext.edited(text, edit).encode()
     try:
         value = from_json(text.encode(), float_mode="lossless-float", cache_mode="keys")
