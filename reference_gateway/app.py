@@ -114,13 +114,14 @@ class Gateway:
         """Identify the caller by the credentials as they are now. Raises RefusalError."""
         if self._credentials.outdated():
             await self._credentials.follow()
-        return self._credentials.identify(request.headers.getlist("authorization"))
+        given = [value for name, value in request.scope["headers"] if name == b"authorization"]
+        return self._credentials.identify([value.decode("latin-1") for value in given])
 
     def _response(self, chat: ChatRequest, plan: Plan, answer: Answer) -> Response:
         if isinstance(answer, Streamed):
             return _Relayed(self._relay(plan, answer.chunks), answer.close)
         if isinstance(answer, Forwarded):
-            return Response(self._with_status(plan, answer), media_type="application/json")
+            return _Json(self._with_status(plan, answer))
         completion = Completion(chat.model, answer, self._status(plan, answer))
         if not chat.stream:
             return JSONResponse(completion.plain())
@@ -172,6 +173,19 @@ class Gateway:
         if chat.model not in self._backend.models:
             raise model_not_found(chat.model, self._backend.models)
         return chat, plan
+
+
+class _Json(Response):
+    """A JSON text, with no more headers than it needs."""
+
+    def __init__(self, text: str) -> None:
+        self.status_code = 200
+        self.background = None
+        self.body = text.encode()
+        self.raw_headers = [
+            (b"content-length", b"%d" % len(self.body)),
+            (b"content-type", b"application/json"),
+        ]
 
 
 class _EventStream(StreamingResponse):

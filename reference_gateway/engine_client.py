@@ -30,6 +30,7 @@ class EngineClient:
         shown = f"[{host}]" if ":" in host else host.encode("idna").decode()
         given = {"Host": shown if parts.port is None else f"{shown}:{parts.port}", "Accept": "*/*", **headers}
         self._head: Final = "".join(f"{name}: {value}\r\n" for name, value in given.items()).encode()
+        self._heads: dict[tuple[str, str], bytes] = {}
         self._idle: deque[Connection] = deque()
 
     async def get(self, path: str, ends_at: float) -> Response:
@@ -50,7 +51,12 @@ class EngineClient:
             self._idle.pop().abort()
 
     def _request(self, method: str, path: str) -> bytes:
-        return f"{method} {self._path}{path} HTTP/1.1\r\n".encode() + self._head
+        """Give the head of a request as far as it is always the same. The paths are few."""
+        head = self._heads.get((method, path))
+        if head is None:
+            head = f"{method} {self._path}{path} HTTP/1.1\r\n".encode() + self._head
+            self._heads[method, path] = head
+        return head
 
     async def _exchange(self, request: bytes, ends_at: float) -> Response:
         connection = self._kept() or await self._connect(ends_at)

@@ -131,7 +131,7 @@ def _array(members: Mapping[str, JsonValue], kind: Kind) -> list[JsonValue]:
 
 
 def _fragment(kind: Kind, index: int, value: JsonValue) -> Fragment:
-    pointer = f"/{kind.value}/{index}"
+    pointer = f"/{kind}/{index}"
     if not isinstance(value, dict):
         raise invalid_request("must be an object", pointer)
     intent = None

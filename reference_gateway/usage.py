@@ -56,7 +56,10 @@ def observe(
         return (bypassed,) * len(plan.fragments)
     if plan.request.choices != 1:
         count = None
-    outcomes = [outcome(count, own_bytes(one.fragment), block_size) for one in plan.fragments]
+    if count is None or count.cached == 0 or count.prompt - count.cached > block_size:
+        outcomes = [outcome(count, 0, block_size)] * len(plan.fragments)  # whatever the fragments hold
+    else:
+        outcomes = [outcome(count, own_bytes(one.fragment), block_size) for one in plan.fragments]
     return tuple(
         FragmentObservation(told, True if told is Outcome.EXACT_HIT else None, lowered.share)
         for told in outcomes

@@ -24,6 +24,8 @@ class Reuse(StrEnum):
     EXACT = "exact"
     APPROXIMATE = "approximate"
 
+    __hash__ = str.__hash__  # that of enumerations is written in Python, and these are looked up a lot
+
     @property
     def rank(self) -> int:
         """Position in the order of CMP-4; the smaller one wins."""
@@ -38,6 +40,8 @@ class Scope(StrEnum):
     PRINCIPAL = "principal"
     TENANT = "tenant"
     PUBLIC = "public"
+
+    __hash__ = str.__hash__
 
     @property
     def rank(self) -> int:
@@ -64,6 +68,8 @@ class Outcome(StrEnum):
     EXACT_HIT = "exact_hit"
     APPROXIMATE_HIT = "approximate_hit"
     UNOBSERVED = "unobserved"
+
+    __hash__ = str.__hash__
 
 
 class RetentionReport(StrEnum):
