@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import json
 import os
+import platform
 import socket
 import statistics
 import sys
@@ -239,6 +240,18 @@ def ratios(rows: list[Row]) -> list[str]:
     return lines
 
 
+def compared(options: argparse.Namespace) -> str:
+    """Name what was measured, with versions."""
+    peers = {"litellm": options.litellm_venv, "vllm_router": options.vllm_router_venv}
+    found = [
+        folder.name.removesuffix(".dist-info").replace("-", " ")
+        for name, venv in peers.items()
+        if venv
+        for folder in venv.glob(f"lib/python*/site-packages/{name}-*.dist-info")
+    ]
+    return ", ".join([f"Python {platform.python_version()}", *found])
+
+
 def main() -> None:
     """Measure, print, and write `gateway-cost.md` and `gateway-cost.json` where `--out` says."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -265,10 +278,14 @@ def main() -> None:
                     rounds=options.rounds,
                     seconds=options.seconds,
                 )
-    text = "\n".join([table(rows), "", *(f"- {line}" for line in ratios(rows))])
+    text = "\n".join([f"{compared(options)}.", "", table(rows), "", *(f"- {line}" for line in ratios(rows))])
     print(text)
     if options.out:
-        report = {"rows": [asdict(row) for row in rows], "ratios": ratios(rows)}
+        report = {
+            "compared": compared(options),
+            "rows": [asdict(row) for row in rows],
+            "ratios": ratios(rows),
+        }
         (options.out / "gateway-cost.json").write_text(json.dumps(report, indent=2) + "\n")
         (options.out / "gateway-cost.md").write_text(f"# What the gateway costs\n\n{__doc__}\n{text}\n")
 
