@@ -110,7 +110,10 @@ def compare(
     for turn in range(-1, rounds):
         for server in servers:
             token = LITELLM_KEY if server.name == LITELLM else TOKEN
-            one = uvloop.run(measure(server, load.spelt(sent, token), seconds if turn >= 0 else 0.5))
+            try:
+                one = uvloop.run(measure(server, load.spelt(sent, token), seconds if turn >= 0 else 0.5))
+            except load.UnexpectedAnswerError as error:
+                raise SystemExit(f"{server.name}, {fragments} fragments: {error}") from error
             if turn >= 0:  # the first turn warms up
                 measured[server.name].append(one)
     base = _medians(measured[ENGINE])
