@@ -21,8 +21,9 @@ from gateway.chat_bytes import SEEDS, mutated, seeds
 from gateway.chat_texts import chat_texts
 from gateway.engine import Setting
 from gateway.json_texts import seldom
+from gateway.partition_oracle import Partitions
 from gateway.spelt_json import Members, Spelt, expected, in_any_order_of_usage, less, member, read
-from gateway.talk import MONDAY
+from gateway.talk import MONDAY, NAMESAKE
 from gateway.wire import Response, Wire
 
 IDLE_SECONDS = 2.0
@@ -30,6 +31,8 @@ IDLE_SECONDS = 2.0
 CHAT = "/v1/chat/completions"
 SALT = re.compile("[0-9a-f]{64}")
 HEAD = f"POST {CHAT} HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer {MONDAY}\r\n"
+CALLERS = st.sampled_from((MONDAY, NAMESAKE))
+"""Of two tenants."""
 
 
 Extent = Callable[[Callable[[], None]], None]
@@ -62,6 +65,7 @@ class Front:
     seen: int = 0
     accepted: int = 0
     refused: int = 0
+    partitions: Partitions = field(default_factory=Partitions)
     _wire: Wire | None = None
     _used: float = field(default_factory=time.monotonic)
 
@@ -80,10 +84,12 @@ class Front:
             self._wire.close()
         self._wire = None
 
-    def post(self, body: bytes) -> Response:
+    def post(self, body: bytes, token: str = MONDAY) -> Response:
         """Send a body in the usual way, and read the answer."""
         try:
-            self.wire.send(f"{HEAD}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            self.wire.send(
+                f"{HEAD.replace(MONDAY, token)}Content-Length: {len(body)}\r\n\r\n".encode() + body
+            )
             response = self.wire.read()
         except Exception:
             self.hang_up()
@@ -100,7 +106,7 @@ class Front:
         self.seen = entries[-1].number if entries else self.seen
         return [entry for entry in entries if entry.path == CHAT]
 
-    def judge(self, body: bytes, response: Response) -> None:
+    def judge(self, body: bytes, response: Response, token: str = MONDAY) -> None:
         """Hold an answer, and what was forwarded for it, against what was sent."""
         check_shape(response)
         self.accepted += response.status == 200
@@ -110,7 +116,10 @@ class Front:
             assert len(arrived) == 1
         for record in arrived:
             check_forwarded(record)
-            assert without_salt(record) == in_any_order_of_usage(expected(read(body)))
+            sent = read(body)
+            assert without_salt(record) == in_any_order_of_usage(expected(sent))
+            if record.status == 200:
+                self.partitions.judge(sent, token, str(record.cache_salt))
 
 
 def check_shape(response: Response) -> None:
@@ -162,10 +171,10 @@ def embedded(gateway_url: str) -> Iterator[Front]:
 
 @pytest.mark.parametrize("many", extent(1200))
 def test_the_engine_gets_what_the_caller_sent(forwarding: Front, many: Extent) -> None:
-    @given(chat_texts())
-    def exchange(text: str) -> None:
+    @given(chat_texts(), CALLERS)
+    def exchange(text: str, token: str) -> None:
         body = text.encode()
-        forwarding.judge(body, forwarding.post(body))
+        forwarding.judge(body, forwarding.post(body, token), token)
 
     many(exchange)
     assert forwarding.accepted > 0.3 * (forwarding.accepted + forwarding.refused)
