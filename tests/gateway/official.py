@@ -48,11 +48,13 @@ class Told:
 
 
 Ask = Callable[..., list[Told]]
-"""`ask(url, bodies, concurrent=False)`: send bodies, one after the other or all at once."""
+"""`ask(url, bodies, concurrent=False, key=MONDAY)`: send bodies, one after the other or all at once."""
 
 
-def ask_python(url: str, bodies: Iterable[Json], *, concurrent: bool = False) -> list[Told]:
-    with openai.OpenAI(base_url=f"{url}/v1", api_key=MONDAY, max_retries=0) as client:
+def ask_python(
+    url: str, bodies: Iterable[Json], *, concurrent: bool = False, key: str = MONDAY
+) -> list[Told]:
+    with openai.OpenAI(base_url=f"{url}/v1", api_key=key, max_retries=0) as client:
         if not concurrent:
             return [_ask_python(client, body) for body in bodies]
         with ThreadPoolExecutor(64) as pool:
@@ -68,8 +70,10 @@ def _ask_python(client: openai.OpenAI, body: Json) -> Told:
             answer = told.choices[0].message.content
             return Told(answer, told.model_extra.get("cache_status"), told.usage.model_dump())
         *earlier, last = chunks = list(told)
-    except openai.APIStatusError as error:
-        return Told(error={"status": error.status_code, "code": error.code, "param": error.param})
+    except openai.APIError as error:
+        return Told(
+            error={"status": getattr(error, "status_code", None), "code": error.code, "param": error.param}
+        )
     deltas = (choice.delta.content or "" for chunk in chunks for choice in chunk.choices)
     early = sum("cache_status" in chunk.model_extra for chunk in earlier)
     usage = last.usage.model_dump() if last.usage else None
@@ -90,8 +94,10 @@ def install_node_client(folder: Path) -> Ask:
     except subprocess.TimeoutExpired:
         raise NoNodeError("npm could not install the client in time") from None
 
-    def ask_node(url: str, bodies: Iterable[Json], *, concurrent: bool = False) -> list[Told]:
-        given = {"url": url, "key": MONDAY, "bodies": list(bodies), "concurrent": concurrent}
+    def ask_node(
+        url: str, bodies: Iterable[Json], *, concurrent: bool = False, key: str = MONDAY
+    ) -> list[Told]:
+        given = {"url": url, "key": key, "bodies": list(bodies), "concurrent": concurrent}
         told = subprocess.run(
             [node, "client.mjs"],
             cwd=folder,

@@ -1,17 +1,15 @@
 """A forwarding gateway: what comes back from the engine, and what is said about it."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import openai
 import pytest
 import requests
 
 from cctest.instrument.record import Ending
 from gateway.engine import MODEL, Setting
-from gateway.talk import BOB, MONDAY, NAMESAKE, Json, Reply, intent, message, text, tool
+from gateway.talk import BOB, MONDAY, NAMESAKE, Json, Reply, intent, message, text
 
 PLAIN_AND_STREAMED = pytest.mark.parametrize("stream", [False, True], ids=["plain", "streamed"])
 
@@ -255,33 +253,6 @@ def test_other_models_are_not_found_and_the_engines_are_listed(two_ends: Setting
     listed = requests.get(f"{two_ends.url}/v1/models", headers=headers, timeout=30).json()
     assert [model["id"] for model in listed["data"]] == [MODEL]
     assert requests.get(f"{two_ends.url}/readyz", timeout=30).json() == {"status": "ready"}
-
-
-@pytest.fixture
-def client(two_ends: Setting) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{two_ends.url}/v1", api_key=MONDAY, max_retries=0) as made:
-        yield made
-
-
-def test_the_official_client_sees_status_usage_and_errors(two_ends: Setting, client: openai.OpenAI) -> None:
-    given: Any = {
-        "messages": [message(long(), intent()), message("go")],
-        "tools": [tool(text(2))],
-        "model": MODEL,
-    }
-    reply = client.chat.completions.create(**given)
-    assert [entry["outcome"] for entry in (reply.model_extra or {})["cache_status"]] == ["miss", "miss"]
-    *earlier, last = client.chat.completions.create(stream=True, **given)
-    assert (last.model_extra or {})["cache_status"][0]["outcome"] == "exact_hit"
-    assert last.usage is None
-    assert "canary=" in "".join(chunk.choices[0].delta.content or "" for chunk in earlier if chunk.choices)
-    words = text(4)
-    two_ends.misbehave(words, cut={"after": 3, "how": "close"})
-    cut: Any = client.chat.completions.create(
-        model=MODEL, messages=[{"role": "user", "content": words}], stream=True
-    )
-    with pytest.raises(openai.APIError, match="broke off"):
-        list(cut)
 
 
 def test_many_at_once_keep_their_partitions(two_ends: Setting) -> None:

@@ -349,3 +349,39 @@ def test_broken_framing_is_no_fault_of_the_gateways_and_disturbs_nobody_else(
         assert forwarding.post(SEEDS[0]).status == 200
 
     many(exchange)
+
+
+METHODS = st.sampled_from(("GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND"))
+PATHS = st.sampled_from(
+    (
+        *(CHAT, "/v1/models", "/v1/cache_intent_capabilities", "/healthz", "/readyz", "/metrics", "/", "*"),
+        *(
+            "//",
+            "/v1",
+            f"{CHAT}/",
+            f"/{CHAT}",
+            "/v1/chat/../models",
+            "/%00",
+            "/%ff",
+            "/%",
+            "/v1%2fmodels",
+            "/\xe9",
+        ),
+        *("http://elsewhere/healthz", "/healthz#x", "/v1/completions", "/cctest/record", "/" + "a" * 3000),
+    )
+)
+QUERIES = st.sampled_from(("", "", "?", "?stream=true", "?%ff", "?cache_salt=mine&cache_salt=yours"))
+
+
+@pytest.mark.parametrize("many", extent(100))
+def test_any_method_and_path_is_answered(forwarding: Front, many: Extent) -> None:
+    @given(METHODS, PATHS, QUERIES, st.booleans())
+    def exchange(method: str, path: str, query: str, known: bool) -> None:
+        token = f"Authorization: Bearer {MONDAY}\r\n" if known else ""
+        head = f"{method} {path}{query} HTTP/1.1\r\nHost: gateway\r\n{token}Content-Length: 2\r\n\r\n"
+        with Wire(forwarding.url) as wire:
+            wire.send(f"{head}{{}}".encode("latin-1"))
+            assert wire.read(without_body=method == "HEAD").status < 500
+        assert forwarding.arrived() == []
+
+    many(exchange)

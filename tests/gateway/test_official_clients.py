@@ -3,12 +3,13 @@
 import os
 from typing import Any
 
+import openai
 import pytest
 
 from cctest.instrument.client import EngineRecord
 from gateway.engine import MODEL, Setting
 from gateway.official import Ask, NoNodeError, Told, ask_python, install_node_client
-from gateway.talk import Json, intent, message, text, tool
+from gateway.talk import MONDAY, Json, intent, message, text, tool
 
 
 @pytest.fixture(scope="session")
@@ -142,13 +143,21 @@ WAYS: dict[str, Json] = {
 }
 
 
+@pytest.fixture(params=["embedded", MODEL])
+def served(request: pytest.FixtureRequest, gateway_url: str, two_ends: Setting) -> tuple[str, str]:
+    """The address of a gateway, and its model."""
+    return gateway_url if request.param == "embedded" else two_ends.url, request.param
+
+
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("backend", ["embedded", MODEL])
-def test_the_status_can_be_read(
-    gateway_url: str, two_ends: Setting, ask: Ask, backend: str, way: str
-) -> None:
-    url = gateway_url if backend == "embedded" else two_ends.url
-    sent = body(message(text(400), intent(id="f")), message("And?"), model=backend, **WAYS[way])
+@pytest.mark.parametrize("place", ["message", "tool"])
+def test_the_status_can_be_read(served: tuple[str, str], ask: Ask, place: str, way: str) -> None:
+    url, model = served
+    governed = message(text(400), intent(id="f"))
+    if place == "tool":
+        governed = tool(text(0).strip(), intent(id="f"))
+        governed["function"]["description"] = text(400)
+    sent = body(governed, message("And?"), model=model, **WAYS[way])
     told = ask(url, [sent, sent])
     assert [one.each("outcome")[0] for one in told] == ["miss", "exact_hit"]
     assert [one.each("id")[0] for one in told] == ["f", "f"]
@@ -175,6 +184,24 @@ def test_many_at_once_each_get_their_own(two_ends: Setting, ask: Ask) -> None:
     assert [one.each("id")[0] for one in told] == [one["messages"][0]["cache_intent"]["id"] for one in sent]
     assert {one.each("outcome")[0] for one in told} == {"exact_hit"}
     assert len({one.answer for one in told}) == len(told)
+
+
+def test_an_unknown_key_is_told(two_ends: Setting, ask: Ask) -> None:
+    (told,) = ask(two_ends.url, [body(message("x"))], key="wrong")
+    assert told == Told(error={"status": 401, "code": "invalid_api_key", "param": None})
+
+
+def test_a_stream_that_breaks_off_is_told(two_ends: Setting, ask: Ask) -> None:
+    words = text()
+    two_ends.misbehave(words, cut={"after": 3, "how": "close"})
+    (told,) = ask(two_ends.url, [body(message(words), stream=True)])
+    assert told.error is not None
+    assert told.error["code"] == "engine_broke_off"
+
+
+def test_the_models_are_listed(gateway_url: str) -> None:
+    with openai.OpenAI(base_url=f"{gateway_url}/v1", api_key=MONDAY, max_retries=0) as client:
+        assert [model.id for model in client.models.list()] == ["embedded"]
 
 
 def test_a_refusal_arrives_with_its_code_and_place(two_ends: Setting, ask: Ask) -> None:

@@ -51,8 +51,8 @@ class Wire:
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 
-    def read(self) -> Response:
-        """Read one response. Raises DroppedError, and TimeoutError where none comes."""
+    def read(self, *, without_body: bool = False) -> Response:
+        """Read one response, or the head of one that has no more. Raises DroppedError, and TimeoutError where none comes."""
         while True:
             head = self._until(b"\r\n\r\n").decode("latin-1")
             first, *lines = head.split("\r\n")
@@ -60,6 +60,8 @@ class Wire:
             if status >= 200:
                 break
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        if without_body:
+            return Response(status, headers, b"")
         if headers.get("transfer-encoding") == "chunked":
             return Response(status, headers, self._chunks())
         return Response(status, headers, self._exactly(int(headers.get("content-length", "0"))))

@@ -23,7 +23,7 @@ async function ask(body) {
     };
   } catch (error) {
     if (!(error instanceof OpenAI.APIError)) throw error;
-    return { error: { status: error.status, code: error.code, param: error.param } };
+    return { error: { status: error.status ?? null, code: error.code, param: error.param } };
   }
 }
 
