@@ -25,7 +25,7 @@ CAPACITY = 16_384
 """Blocks of the cache: few enough to be full long before the end, many enough for the rounds that overlap."""
 MIB = 1024 * 1024
 FLAT = 8 * MIB
-"""Growth that an allocator's habits account for. Were every request's body kept, it would be 50 MiB and more."""
+"""Growth that an allocator's habits account for. Were every body kept, it would be several times that."""
 
 EXTENTS = [
     pytest.param(5, id="brief"),
