@@ -21,6 +21,7 @@ CATALOGUE: Final = ROOT / "spec" / "requirements.yaml"
 READINGS: Final = ROOT / "spec" / "readings.yaml"
 PREDICATES: Final = ROOT / "spec" / "predicates.yaml"
 TOPICS: Final = ROOT / "spec" / "topics.yaml"
+MINIMALITY: Final = ROOT / "spec" / "minimality.yaml"
 
 
 def suite_files() -> Iterator[tuple[str, Path]]:

@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "probe": "Test a server over HTTP.",
     "init": "Write a target file to fill in.",
     "doctor": "Say what can be tested on a target, what can't, and why.",
+    "minimality": "Find out whether every member of version 1 is worth its place.",
     "engine": "Serve an instrumented engine to put behind a gateway under test.",
     "coverage": "Show which rules are exercised, and what runs showed of each.",
     "replay": "Run again what didn't pass in a report.",
