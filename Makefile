@@ -1,5 +1,5 @@
 # make probe   sets up, starts the bundled gateway, probes it and prints a verdict
-# make check   sets up, then lint, types and tests
+# make check   sets up, then lint, types, tests, vectors and minimality
 # make full    the same with the tests that take too long for every change
 # make live    sets up a real vLLM (make vllm), then shows on it what holds only there; reports/ says what was seen
 
@@ -13,7 +13,7 @@ export VLLM_VENV ?= .vllm
 ENGINE := reference_gateway/live
 ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$VLLM_MODEL"
 
-.PHONY: probe vectors check full live live-parts vllm lint types test bench reports wheel clean
+.PHONY: probe vectors minimality check full live live-parts vllm lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -21,7 +21,10 @@ probe: $(READY)
 vectors: $(READY)
 	$(BIN)/cctest vectors
 
-check: lint types test
+minimality: $(READY)
+	$(BIN)/cctest minimality --quiet
+
+check: lint types test vectors minimality
 
 full: lint types
 	$(BIN)/pytest -n 2 -m 'not live'
@@ -57,6 +60,7 @@ bench: $(READY)
 
 reports: $(READY)
 	$(BIN)/cctest vectors --quiet --json reports/vectors.json
+	$(BIN)/cctest minimality --quiet --markdown reports/minimality.md
 	$(BIN)/cctest probe --bundled --seed 1 --json reports/probe-embedded.json > reports/probe-embedded.txt
 	$(BIN)/cctest probe --bundled --backend vllm --seed 1 --json reports/probe-forwarding.json > reports/probe-forwarding.txt
 

@@ -58,9 +58,12 @@ def search(
         tasks = dict(_tasks(laboratory))
         told(len(tasks))
         found: dict[_Key, Any] = {}
-        for key, result in run_overlapped([_keyed(key, task) for key, task in tasks.items()], JOBS):
-            found[key] = result
-            told(0)
+        try:
+            for key, result in run_overlapped([_keyed(key, task) for key, task in tasks.items()], JOBS):
+                found[key] = result
+                told(0)
+        finally:
+            laboratory.close()
     in_order = {kind: {key: found[kind, key] for other, key in tasks if other is kind} for kind in _Trial}
     return Observed(
         singles=in_order[_Trial.SINGLE],

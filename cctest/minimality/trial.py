@@ -55,6 +55,7 @@ class Laboratory:
     requests: int = 0
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _closed: threading.Event = field(default_factory=threading.Event)
 
     def behaviour(self, subject: Subject) -> Task[Behaviour]:
         """Make the task that gives the behaviour of a request with these settings.
@@ -85,12 +86,18 @@ class Laboratory:
         self._send(writer, name)
         return self._send(reader, name).effect
 
+    def close(self) -> None:
+        """End the trials that are still being made: a request now would open a connection that nobody closes."""
+        self._closed.set()
+
     def _fresh_name(self) -> str:
         with self._lock:
             return f"text {next(self._numbers)}"
 
     def _send(self, subject: Subject, name: str, reader: Reader | None = None) -> Observation:
         """Send a request for the text `name`, as the writer or as a reader of it."""
+        if self._closed.is_set():
+            raise TargetProblem("the search has ended")
         role = Role.SELF if reader is None else reader.role
         body = json.dumps(self._body(subject, name, reader)).encode()
         request = Request("POST", "/v1/chat/completions", _HEADERS, body, self.callers[role])
