@@ -57,7 +57,7 @@ LAYERS = (
     ("cctest.target", "cctest.vectors", "cctest.report"),
     ("cctest.instrument",),
     ("cctest.probe",),
-    ("cctest.baseline", "cctest.coverage", "cctest.doctor", "cctest.explain"),
+    ("cctest.baseline", "cctest.coverage", "cctest.doctor", "cctest.explain", "cctest.minimality"),
     ("cctest.cli",),
     ("cctest.__main__", "cctest.pytest_items", "cctest.pytest_plugin"),
 )

@@ -87,7 +87,7 @@ class Laboratory:
         return self._send(reader, name).effect
 
     def close(self) -> None:
-        """End the trials that are still being made: a request now would open a connection that nobody closes."""
+        """End the trials under way: a request now would open a connection that nobody closes."""
         self._closed.set()
 
     def _fresh_name(self) -> str:
