@@ -2,7 +2,7 @@
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -14,6 +14,7 @@ from cctest.report.coverage_words import summary_lines
 from cctest.report.known import excused_outcome, print_baseline
 from cctest.report.model import Report, cell_name, of_profile
 from cctest.report.plain import plain
+from cctest.report.repeats import by_reason, repeated
 from cctest.verdict import Check, Exit, Outcome, Profile, Reading, Result
 
 _STYLES: Final = {
@@ -53,7 +54,7 @@ def terminal_text(
         if report.checks:
             console.print(_by_group(report.checks, wordings))
         news = report.baseline.remaining(report.checks) if report.baseline else report.checks
-        for repeats in _repeated(check for check in news if check.result is Result.FAIL):
+        for repeats in repeated(check for check in news if check.result is Result.FAIL):
             _print_in_full(console, repeats, wordings)
         for result in _REASONED:
             _print_reasons(console, result, report.checks)
@@ -124,14 +125,6 @@ def _count(count: int, style: str) -> Text:
     return Text(str(count), style=style) if count else Text("-", style="dim")
 
 
-def _repeated(checks: Iterable[Check]) -> list[list[Check]]:
-    """Put together the cells in which one check came out the same way."""
-    groups: dict[tuple[str, str, str, str], list[Check]] = {}
-    for check in checks:
-        groups.setdefault((check.id, check.message, check.expected, check.seen), []).append(check)
-    return list(groups.values())
-
-
 def _print_in_full(console: Console, repeats: Sequence[Check], wordings: Mapping[str, str]) -> None:
     check = repeats[0]
     console.print()
@@ -161,10 +154,7 @@ def _field(console: Console, name: str, text: str) -> None:
 
 
 def _print_reasons(console: Console, result: Result, checks: Sequence[Check]) -> None:
-    reasons: dict[str, list[Check]] = {}
-    for check in checks:
-        if check.result is result:
-            reasons.setdefault(check.message, []).append(check)
+    reasons = by_reason(checks, result)
     if reasons:
         console.print()
         _line(console, (str(result), _STYLES[result]))

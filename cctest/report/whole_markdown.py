@@ -1,0 +1,51 @@
+"""A report as Markdown: verdict, results, coverage and, where there is one, mutation."""
+
+from collections.abc import Iterator
+
+from cctest.coverage.model import Coverage
+from cctest.report.coverage_markdown import coverage_lines, safe, table
+from cctest.report.model import Report
+from cctest.report.page.mutation import Mutation
+from cctest.report.page.view import counts, excuses, failures
+
+
+def report_markdown(report: Report, coverage: Coverage, mutation: Mutation | None = None) -> str:
+    """Write the report; `coverage` is of this one report."""
+    return "".join(f"{line}\n" for line in _lines(report, coverage, mutation))
+
+
+def _lines(report: Report, coverage: Coverage, mutation: Mutation | None) -> Iterator[str]:
+    of = f" of {safe(report.target)}" if report.target is not None else ""
+    yield f"# cctest {report.command}{of}"
+    yield ""
+    reasons = "".join(f"; {safe(reason)}" for reason in report.verdict.reasons)
+    selection = " (of a selection)" if report.partial else ""
+    yield f"**{report.verdict.outcome}**{selection}{reasons}. Started {report.started}."
+    yield ""
+    yield from (f"- {safe(note)}" for note in report.notes)
+    yield from ("", "## Results", "")
+    counted = counts(report)
+    yield from table(
+        ("checks", *map(str, counted["all"])),
+        ([name, *map(str, results.values())] for name, results in counted.items()),
+    )
+    for told in failures(report):
+        cells = f" in {safe('; '.join(told.cells))}" if told.cells else ""
+        yield f"- **fail** `{safe(told.check.id)}`{cells}: {safe(told.check.message)}"
+    for result, reasons_of in excuses(report):
+        for excuse in reasons_of:
+            yield f"- **{result}** ({sum(excuse.checks.values())}): {safe(excuse.message)}"
+    yield ""
+    yield from coverage_lines(coverage, level=2)
+    yield from _mutation(mutation) if mutation is not None else ()
+
+
+def _mutation(mutation: Mutation) -> Iterator[str]:
+    yield from ("## Mutation", "")
+    yield from (f"- {safe(status)}: {count}" for status, count in mutation.counts.items())
+    yield ""
+    if mutation.left:
+        yield from table(
+            ("not killed by its check", "what was changed", "status"),
+            ([safe(each.id), safe(each.words), safe(each.status)] for each in mutation.left),
+        )
