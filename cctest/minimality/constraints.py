@@ -42,12 +42,14 @@ def _discriminates(member: Member, seen: Seen, classes: Mapping[Setting, Setting
     ]
     best = max(rows, key=lambda row: len({seen[setting] for setting in row.values()}))
     distinct = len({seen[setting] for setting in best.values()})
-    wanted = max(len({classes[setting] for setting in row.values()}) for row in rows)
-    if distinct < max(wanted, 2):
-        pairs = combinations(best.values(), 2)
-        same = next((one, other) for one, other in pairs if seen[one] == seen[other])
-        text = f"at most {distinct} behaviours for {max(wanted, 2)} values"
-        witness = alike((same[0],), (same[1],))
+    richest = max(rows, key=lambda row: len({classes[setting] for setting in row.values()}))
+    wanted = max(len({classes[setting] for setting in richest.values()}), 2)
+    if distinct < wanted:
+        pairs = combinations(richest.values(), 2)
+        same = [(one, other) for one, other in pairs if seen[one] == seen[other]]
+        one, other = next((pair for pair in same if classes[pair[0]] != classes[pair[1]]), same[0])
+        text = f"at most {distinct} behaviours for {wanted} values that no rule makes equal"
+        witness = alike((one,), (other,))
         return Finding(Question.DISCRIMINATES, Answer.NO, member.name, text, witnesses=(witness,))
     others = best[names[0]].without(member.name)
     text = f"{len(names)} values, {distinct} behaviours" + (f", at {others}" if others.choices else "")

@@ -14,6 +14,20 @@ _BY_VALUE: Final = (Question.NEEDED, Question.WIDENS)
 _BY_HINT: Final = (Question.REPORTED, Question.CLIPPED, Question.HARMLESS)
 _OVERALL: Final = (Question.STATED, Question.UNSTATED)
 
+_OBJECTIONS: Final = {
+    Question.DISCRIMINATES: "changes nothing that can be seen",
+    Question.IRREDUCIBLE: "the other members can do the same",
+    Question.NEEDED: "not needed",
+    Question.WIDENS: "does something else than to serve more input",
+    Question.COMPOSED: "doesn't compose",
+    Question.REPORTED: "not reported",
+    Question.CLIPPED: "its value can't be told",
+    Question.HARMLESS: "changes more than its report",
+    Question.STATED: "not equal as stated",
+    Question.UNSTATED: "equal, and no rule says why",
+}
+"""What the answer no means."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -94,7 +108,7 @@ def _subject(subject: Subject) -> str:
 
 def _objection(finding: Finding, outcome: Outcome) -> Objection:
     return Objection(
-        title=f"{finding.about or 'settings'}: not {finding.question}",
+        title=f"{finding.about or 'settings'}: {_OBJECTIONS[finding.question]}",
         text=finding.text,
         inputs=tuple(line for witness in finding.witnesses for line in _witness(witness, outcome)),
     )
@@ -108,7 +122,7 @@ def _witness(witness: Witness, outcome: Outcome) -> Iterator[str]:
         ]
         after = f" -> {witness.seen_by} saw: {saw}" if witness.seen_by else ""
         head = "and" if place else "both" if witness.seen_by is None else "one"
-        yield f"{head}: {' then '.join(spelt)}{after}"
+        yield f"{head}: {_subject(subject)}: {' then '.join(spelt)}{after}"
 
 
 def _verdict(outcome: Outcome) -> str:

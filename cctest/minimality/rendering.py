@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -38,9 +39,9 @@ def text_of(
             console.print()
         for objection in page.objections:
             console.print(Text(f"NO  {plain(objection.title)}", style="bold red"))
-            console.print(Text(f"  {plain(objection.text)}"))
+            console.print(Padding(Text(plain(objection.text)), (0, 0, 0, 4)))
             for line in objection.inputs:
-                console.print(Text(f"  {plain(line)}", style="dim"), soft_wrap=True)
+                console.print(Text(f"    {plain(line)}", style="dim"), soft_wrap=True)
             console.print()
     style = "bold red" if page.objections else "bold green"
     console.print(Text(f"{page.verdict}{taken}", style=style), soft_wrap=True)

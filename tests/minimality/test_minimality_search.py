@@ -44,6 +44,9 @@ def test_a_pin_that_equals_allow_is_caught_as_a_value(tmp_path: Path) -> None:
         ("retention=pin", "needed"),
         ("", "otherwise different"),
     }
+    (finding,) = [one for one in outcome.objections if one.question is Question.DISCRIMINATES]
+    ((one,), (other,)) = finding.witnesses[0].one, finding.witnesses[0].other
+    assert {one.value("retention"), other.value("retention")} == {"allow", "pin"}
 
 
 def test_a_pin_that_equals_allow_is_caught_as_a_member(tmp_path: Path) -> None:
