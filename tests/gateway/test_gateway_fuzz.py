@@ -49,8 +49,9 @@ def extent(brief: int) -> list[Any]:
         settings(common, derandomize=True)(exchange)()
 
     def ten_times(exchange: Callable[[], None]) -> None:
+        run = settings(common)(exchange)
         for _ in range(10):
-            settings(common)(exchange)()
+            run()
 
     full = [pytest.mark.full, pytest.mark.timeout(1200)]
     return [pytest.param(once, id=f"{brief}"), pytest.param(ten_times, id=f"{brief * 10}", marks=full)]
