@@ -17,18 +17,13 @@ from cctest.contract.capabilities import to_json
 from cctest.contract.sharing import Context
 from cctest.contract.source import JsonValue
 from cctest.contract.vocabulary import Reuse
-from reference_gateway import jsontext
 from reference_gateway.approximate import Approximate, without_approximate
-from reference_gateway.aside import aside
 from reference_gateway.backend import Answer, Backend, Forwarded, Served, Streamed
+from reference_gateway.callers.aside import aside
+from reference_gateway.callers.front import Front
+from reference_gateway.callers.hangup import unless_gone
 from reference_gateway.completion import DONE, Completion
-from reference_gateway.exchange import current, note_error
-from reference_gateway.front import Front
-from reference_gateway.hangup import unless_gone
-from reference_gateway.intake import ChatRequest, read_chat_request
-from reference_gateway.metrics import CONTENT_TYPE
 from reference_gateway.nonce import Nonces
-from reference_gateway.observer import Observer
 from reference_gateway.plan import Plan, make_plan
 from reference_gateway.refusal import (
     RefusalError,
@@ -38,7 +33,12 @@ from reference_gateway.refusal import (
     template_not_allowed,
     too_many_fragments,
 )
+from reference_gateway.request import jsontext
+from reference_gateway.request.intake import ChatRequest, read_chat_request
 from reference_gateway.status import cache_status
+from reference_gateway.telemetry.exchange import current, note_error
+from reference_gateway.telemetry.metrics import CONTENT_TYPE
+from reference_gateway.telemetry.observer import Observer
 
 LARGE: Final = 16_384
 """A body of so many bytes is read off the event loop."""

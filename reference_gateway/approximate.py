@@ -5,9 +5,9 @@ from enum import StrEnum
 
 from cctest.contract.source import Fault
 from cctest.contract.vocabulary import ErrorCode, OnUnenforceable, Reuse, Scope
-from reference_gateway.intake import ChatRequest, Fragment
-from reference_gateway.misplaced import CACHE_INTENT
 from reference_gateway.refusal import refused_intent
+from reference_gateway.request.intake import ChatRequest, Fragment
+from reference_gateway.request.misplaced import CACHE_INTENT
 
 
 class Approximate(StrEnum):

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 from cctest.contract.capabilities import Capabilities
 from cctest.contract.vocabulary import Outcome, Scope
 from reference_gateway.plan import Plan
-from reference_gateway.rendered_order import RenderedOrder
+from reference_gateway.rendering.rendered_order import RenderedOrder
 
 
 @dataclass(frozen=True, slots=True)

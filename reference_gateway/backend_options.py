@@ -15,7 +15,7 @@ from reference_gateway.notice import say
 
 if TYPE_CHECKING:
     from reference_gateway.backend import Backend
-    from reference_gateway.lowering import Lowering
+    from reference_gateway.lowering.lowering import Lowering
 
 LEAST_SECRET: Final = 16
 _DEADLINE: Final = 600.0
@@ -163,8 +163,8 @@ def _refuse_misplaced(name: BackendName, options: Mapping[str, Any]) -> None:
 
 
 def _embedded(given: Mapping[str, Any], **common: Any) -> "Backend":
-    from reference_gateway.embedded import EmbeddedBackend  # noqa: PLC0415 - only where it is chosen
-    from reference_gateway.similarity import but_for_first_words  # noqa: PLC0415
+    from reference_gateway.in_process.embedded import EmbeddedBackend  # noqa: PLC0415 - only where it is chosen
+    from reference_gateway.in_process.similarity import but_for_first_words  # noqa: PLC0415
 
     own = _only(given, "block_size", "capacity_blocks", "reuse_within_max")
     if "similar_but_for" in given:
@@ -173,22 +173,22 @@ def _embedded(given: Mapping[str, Any], **common: Any) -> "Backend":
 
 
 def _salt_only(given: Mapping[str, Any], **common: Any) -> "Backend":
-    from reference_gateway.salt_only import SaltOnlyBackend  # noqa: PLC0415 - only where it is chosen
+    from reference_gateway.in_process.salt_only import SaltOnlyBackend  # noqa: PLC0415 - only where it is chosen
 
     own = _only(given, "block_size", "capacity_blocks")
     return SaltOnlyBackend(_lowering(given), **own, **common)
 
 
 def _null(_: Mapping[str, Any], **common: Any) -> "Backend":
-    from reference_gateway.null import NullBackend  # noqa: PLC0415 - only where it is chosen
+    from reference_gateway.in_process.null import NullBackend  # noqa: PLC0415 - only where it is chosen
 
     return NullBackend(**common)
 
 
 def _vllm(given: Mapping[str, Any], **common: Any) -> "Backend":
-    from reference_gateway.secret_file import read_key  # noqa: PLC0415 - only where it is chosen
-    from reference_gateway.upstream import Upstream  # noqa: PLC0415
-    from reference_gateway.vllm import VllmBackend  # noqa: PLC0415
+    from reference_gateway.callers.secret_file import read_key  # noqa: PLC0415 - only where it is chosen
+    from reference_gateway.engine.upstream import Upstream  # noqa: PLC0415
+    from reference_gateway.engine.vllm import VllmBackend  # noqa: PLC0415
 
     if "engine_url" not in given:
         raise click.UsageError("the backend vllm needs --engine-url, or VLLM_BASE_URL in the environment")
@@ -203,9 +203,9 @@ def _vllm(given: Mapping[str, Any], **common: Any) -> "Backend":
 
 
 def _lowering(given: Mapping[str, Any]) -> "Lowering":
-    from reference_gateway.generations import Generations  # noqa: PLC0415 - only where it is chosen
-    from reference_gateway.lowering import Lowering, MaxAge, WithoutIntent  # noqa: PLC0415
-    from reference_gateway.salt import Salts  # noqa: PLC0415
+    from reference_gateway.lowering.generations import Generations  # noqa: PLC0415 - only where it is chosen
+    from reference_gateway.lowering.lowering import Lowering, MaxAge, WithoutIntent  # noqa: PLC0415
+    from reference_gateway.lowering.salt import Salts  # noqa: PLC0415
 
     generations = None
     if MaxAge(given.get("max_age", MaxAge.BYPASS)) is MaxAge.GENERATIONS:
@@ -221,8 +221,8 @@ def _lowering(given: Mapping[str, Any]) -> "Lowering":
 
 
 def _secret(given: Mapping[str, Any]) -> bytes:
-    from reference_gateway.salt import SECRET_BYTES  # noqa: PLC0415 - only where it is needed
-    from reference_gateway.secret_file import read_secret  # noqa: PLC0415
+    from reference_gateway.callers.secret_file import read_secret  # noqa: PLC0415
+    from reference_gateway.lowering.salt import SECRET_BYTES  # noqa: PLC0415 - only where it is needed
 
     if "salt_secret_file" in given:
         return read_secret(given["salt_secret_file"], least=LEAST_SECRET)

@@ -10,7 +10,7 @@ import click
 
 from cctest.contract.vocabulary import OnUnenforceable
 from reference_gateway.backend_options import BACKEND_NAMES, BackendName, backend_options, make_backend
-from reference_gateway.limit_options import limit_options, take_limits
+from reference_gateway.callers.limit_options import limit_options, take_limits
 from reference_gateway.problem import ConfigurationError
 
 _USAGE: Final = 2
@@ -101,12 +101,13 @@ def serve(
     limits = take_limits(special)
     engine = make_backend(BackendName(backend), special, OnUnenforceable(on_unenforceable))
 
-    from reference_gateway import app, server  # noqa: PLC0415 - --help needs no web server
+    from reference_gateway import app  # noqa: PLC0415 - --help needs no web server
     from reference_gateway.approximate import Approximate  # noqa: PLC0415
-    from reference_gateway.front import Front  # noqa: PLC0415
-    from reference_gateway.gatewaylog import open_log  # noqa: PLC0415
-    from reference_gateway.live_credentials import LiveCredentials  # noqa: PLC0415
-    from reference_gateway.secret_file import read_key  # noqa: PLC0415
+    from reference_gateway.callers import server  # noqa: PLC0415 - --help needs no web server
+    from reference_gateway.callers.front import Front  # noqa: PLC0415
+    from reference_gateway.callers.live_credentials import LiveCredentials  # noqa: PLC0415
+    from reference_gateway.callers.secret_file import read_key  # noqa: PLC0415
+    from reference_gateway.telemetry.gatewaylog import open_log  # noqa: PLC0415
 
     metrics_key = None if metrics_key_file is None else read_key(metrics_key_file)
     with open_log(None if logged == "none" else _STDERR, requests=logged == "requests") as log:
@@ -125,7 +126,7 @@ def serve(
 @_serve_options
 def check_config(*, backend: str, credentials_path: Path, on_unenforceable: str, **special: Any) -> None:
     """Say all that is wrong with a configuration; takes the options of `serve`. Exit code 0 or 2."""
-    from reference_gateway.checking import problems_of  # noqa: PLC0415 - --help needs no YAML
+    from reference_gateway.callers.checking import problems_of  # noqa: PLC0415 - --help needs no YAML
 
     for name in ("host", "port", "approximate", "allow_chat_template", "logged", "stop_with_stdin"):
         del special[name]
@@ -144,7 +145,7 @@ def check_config(*, backend: str, credentials_path: Path, on_unenforceable: str,
 )
 def hash_token(salt: str | None) -> None:
     """Read a token from standard input; print the salted hash that stands for it in a credentials file."""
-    from reference_gateway.token_hash import hash_of_line  # noqa: PLC0415
+    from reference_gateway.callers.token_hash import hash_of_line  # noqa: PLC0415
 
     try:
         print(hash_of_line(sys.stdin.readline(), salt))

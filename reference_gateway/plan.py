@@ -18,10 +18,10 @@ from cctest.contract.source import Fault, child
 from cctest.contract.vocabulary import ErrorCode, OnUnenforceable, RetentionMode, Reuse, Scope
 from cctest.engine.blocks import Partition, Terms
 from reference_gateway.enforceability import lacking
-from reference_gateway.intake import ChatRequest, Fragment
-from reference_gateway.misplaced import CACHE_INTENT
 from reference_gateway.refusal import refused_intent
-from reference_gateway.rendered_order import RenderedOrder
+from reference_gateway.rendering.rendered_order import RenderedOrder
+from reference_gateway.request.intake import ChatRequest, Fragment
+from reference_gateway.request.misplaced import CACHE_INTENT
 
 WITHOUT_INTENT: Final = Constraints(Retention(RetentionMode.ALLOW), Reuse.APPROXIMATE, Scope.TENANT)
 """The operator's default policy. It narrows nothing but the scope: `approximate` is asked for by an intent

@@ -86,6 +86,30 @@ def test_every_module_of_the_harness_has_its_layer() -> None:
     assert {name for name in names if unit_of(name) is None} == set()
 
 
+@pytest.mark.parametrize(
+    ("part", "unknown"),
+    [
+        ("request", ("backend", "engine", "in_process", "lowering", "plan", "app")),
+        ("plan.py", ("backend", "engine", "in_process", "lowering", "callers", "app")),
+        ("lowering", ("backend", "engine", "in_process", "callers", "app")),
+        ("in_process", ("callers", "app")),
+        ("engine", ("callers", "in_process", "app")),
+        ("callers", ("backend", "engine", "in_process", "lowering", "app")),
+        ("telemetry", ("backend", "engine", "in_process", "lowering", "plan", "callers", "app")),
+    ],
+)
+def test_a_part_of_the_gateway_knows_only_what_it_needs(part: str, unknown: tuple[str, ...]) -> None:
+    files = ROOT / "reference_gateway" / part
+    assert files.exists()
+    found = [
+        (path, name)
+        for path, name in imported_by("reference_gateway")
+        if path.startswith(f"reference_gateway/{part}")
+        and within(name, *(f"reference_gateway.{one}" for one in unknown))
+    ]
+    assert found == []
+
+
 def test_the_harness_never_imports_the_gateway() -> None:
     assert [pair for pair in imported_by("cctest") if within(pair[1], "reference_gateway")] == []
 

@@ -18,10 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from cctest.contract.sharing import Context  # noqa: E402 - the line above makes it importable
-from reference_gateway.embedded import EmbeddedBackend  # noqa: E402
-from reference_gateway.intake import read_chat_request  # noqa: E402
+from reference_gateway.in_process.embedded import EmbeddedBackend  # noqa: E402
+from reference_gateway.in_process.render import render  # noqa: E402
 from reference_gateway.plan import make_plan  # noqa: E402
-from reference_gateway.render import render  # noqa: E402
+from reference_gateway.request.intake import read_chat_request  # noqa: E402
 
 ROUNDS = 7
 CALLS = 60

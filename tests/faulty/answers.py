@@ -10,9 +10,9 @@ from typing import Any
 from cctest.contract.vocabulary import Outcome, Scope
 from reference_gateway.backend import Streamed
 from reference_gateway.completion import DONE
+from reference_gateway.engine.usage import Count
 from reference_gateway.plan import Plan
 from reference_gateway.refusal import RefusalError
-from reference_gateway.usage import Count
 
 from . import model, seams
 from .model import Backend, Word

@@ -6,7 +6,7 @@ from typing import Any
 
 from cctest.contract.intent import Constraints
 from cctest.contract.vocabulary import Scope
-from reference_gateway.intake import ChatRequest, Fragment, Kind
+from reference_gateway.request.intake import ChatRequest, Fragment, Kind
 
 from . import edits
 from .model import Word, fault

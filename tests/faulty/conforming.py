@@ -9,9 +9,9 @@ from typing import Any
 from cctest.contract.composition import NO_POLICY
 from cctest.contract.vocabulary import ErrorCode, OnUnenforceable, Reuse, Scope
 from cctest.engine.cache import SECOND, Reused
-from reference_gateway.intake import ChatRequest
 from reference_gateway.plan import WITHOUT_INTENT
 from reference_gateway.refusal import RefusalError
+from reference_gateway.request.intake import ChatRequest
 
 from . import edits, pool, seams
 from .model import Backend, conforming

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from reference_gateway.usage import Count
+from reference_gateway.engine.usage import Count
 
 from . import edits, model, seams
 from .model import Backend

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 from cctest.contract.intent import CacheIntent, Constraints
 from cctest.contract.sharing import Boundary, Context
 from cctest.contract.vocabulary import Scope
-from reference_gateway.intake import ChatRequest, Fragment, Kind
 from reference_gateway.plan import WITHOUT_INTENT, Plan
+from reference_gateway.request.intake import ChatRequest, Fragment, Kind
 
 from . import seams
 

@@ -8,8 +8,8 @@ from typing import Any
 from cctest.contract.digest import namespace_digest
 from cctest.contract.sharing import Boundary
 from cctest.contract.vocabulary import Scope
-from reference_gateway.intake import ChatRequest
 from reference_gateway.plan import Plan, PlannedFragment
+from reference_gateway.request.intake import ChatRequest
 
 from . import edits, pool, seams
 from .model import Word, fault

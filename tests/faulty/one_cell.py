@@ -6,8 +6,8 @@ from typing import Any
 from cctest.contract.intent import Constraints, Retention
 from cctest.contract.sharing import Context
 from cctest.contract.vocabulary import RetentionMode, Reuse, Scope
-from reference_gateway.intake import ChatRequest, Fragment, Kind
 from reference_gateway.plan import Plan
+from reference_gateway.request.intake import ChatRequest, Fragment, Kind
 
 from . import edits, seams
 from .model import Word, fault

@@ -12,8 +12,8 @@ from cctest.contract.intent import Constraints, Retention
 from cctest.contract.sharing import Context
 from cctest.contract.vocabulary import RetentionMode, Scope
 from cctest.engine.blocks import Partition
-from reference_gateway.intake import Kind
 from reference_gateway.plan import Plan
+from reference_gateway.request.intake import Kind
 
 from . import edits, model, seams
 from .binding import take_strangers_for

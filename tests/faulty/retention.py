@@ -8,7 +8,7 @@ from cctest.contract.intent import CacheIntent, Constraints, Retention
 from cctest.contract.vocabulary import RetentionMode
 from cctest.engine.blocks import Block
 from cctest.engine.cache import SECOND
-from reference_gateway.intake import ChatRequest, Fragment
+from reference_gateway.request.intake import ChatRequest, Fragment
 
 from . import edits, seams
 from .model import Word, fault

@@ -7,8 +7,8 @@ from typing import Any
 
 from cctest.contract.intent import Constraints
 from cctest.contract.vocabulary import Reuse, Scope
-from reference_gateway.intake import Kind
 from reference_gateway.plan import Plan
+from reference_gateway.request.intake import Kind
 
 from . import edits, seams
 from .model import Word, fault

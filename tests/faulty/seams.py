@@ -60,13 +60,13 @@ CAPABILITIES: Final = Seam("reference_gateway.app", "Gateway.capabilities", "sel
 TAKE: Final = Seam("reference_gateway.app", "Gateway._take", "self body caller")
 REFUSED: Final = Seam("reference_gateway.app", "_refused", "_ error")
 
-IDENTIFY: Final = Seam("reference_gateway.credentials", "Credentials.identify", "self authorization")
+IDENTIFY: Final = Seam("reference_gateway.callers.credentials", "Credentials.identify", "self authorization")
 
-PARSE: Final = Seam("reference_gateway.intake", "_parse", "body")
-FRAGMENT: Final = Seam("reference_gateway.intake", "_fragment", "kind index value")
-READ_INTENT: Final = Seam("reference_gateway.intake", "read_intent", "value pointer")
-DUPLICATE_IDS: Final = Seam("reference_gateway.intake", "_refuse_duplicate_ids", "fragments")
-MISPLACED: Final = Seam("reference_gateway.intake", "_refuse_misplaced", "value pointer place")
+PARSE: Final = Seam("reference_gateway.request.intake", "_parse", "body")
+FRAGMENT: Final = Seam("reference_gateway.request.intake", "_fragment", "kind index value")
+READ_INTENT: Final = Seam("reference_gateway.request.intake", "read_intent", "value pointer")
+DUPLICATE_IDS: Final = Seam("reference_gateway.request.intake", "_refuse_duplicate_ids", "fragments")
+MISPLACED: Final = Seam("reference_gateway.request.intake", "_refuse_misplaced", "value pointer place")
 
 BOUNDARY: Final = Seam("reference_gateway.plan", "boundary", "scope context request")
 COMPOSE: Final = Seam("reference_gateway.plan", "Composer.add", "self constraints")
@@ -75,15 +75,17 @@ TERMS: Final = Seam("reference_gateway.plan", "_Partitions.terms", "self policy 
 
 ADD_NAMESPACE: Final = Seam("cctest.contract.digest", "NamespaceDigest.add", "self namespace")
 
-COMPUTE: Final = Seam("reference_gateway.embedded", "EmbeddedBackend.compute", "self plan texts")
-RENDER: Final = Seam("reference_gateway.embedded", "render", "fragment")
-CACHE: Final = Seam("reference_gateway.embedded", "BlockCache", "capacity_blocks clock")
+COMPUTE: Final = Seam("reference_gateway.in_process.embedded", "EmbeddedBackend.compute", "self plan texts")
+RENDER: Final = Seam("reference_gateway.in_process.embedded", "render", "fragment")
+CACHE: Final = Seam("reference_gateway.in_process.embedded", "BlockCache", "capacity_blocks clock")
 LOOKUP: Final = Seam("cctest.engine.cache", "BlockCache.lookup", "self blocks")
-FIND: Final = Seam("reference_gateway.embedded", "EmbeddedBackend._find", "self lender blocks links")
-OBSERVE_EMBEDDED: Final = Seam(
-    "reference_gateway.embedded", "EmbeddedBackend._observe", "self planned span found"
+FIND: Final = Seam(
+    "reference_gateway.in_process.embedded", "EmbeddedBackend._find", "self lender blocks links"
 )
-LINKS: Final = Seam("reference_gateway.embedded", "EmbeddedBackend._links", "self plan texts ends")
+OBSERVE_EMBEDDED: Final = Seam(
+    "reference_gateway.in_process.embedded", "EmbeddedBackend._observe", "self planned span found"
+)
+LINKS: Final = Seam("reference_gateway.in_process.embedded", "EmbeddedBackend._links", "self plan texts ends")
 CHAIN: Final = Seam("cctest.engine.donors", "_chain", "lender links")
 PUBLISH: Final = Seam("cctest.engine.cache", "BlockCache.publish", "self blocks reused")
 READABLE: Final = Seam("cctest.engine.cache", "BlockCache._readable", "self block now")
@@ -99,15 +101,15 @@ ANSWERED: Final = Seam("reference_gateway.app", "Gateway._with_status", "self pl
 STREAM: Final = Seam("reference_gateway.app", "Gateway._relay", "self plan chunks")
 UNLESS_GONE: Final = Seam("reference_gateway.app", "unless_gone", "receive work")
 
-LOWER: Final = Seam("reference_gateway.lowering", "Lowering.lower", "self plan")
-FRESH_SALT: Final = Seam("reference_gateway.salt", "Salts.fresh", "self")
-SHARED_SALT: Final = Seam("reference_gateway.salt", "Salts.shared", "self partition model")
-FORWARDED: Final = Seam("reference_gateway.vllm", "forwarded_body", "text salt stream")
-FORWARD: Final = Seam("reference_gateway.vllm", "VllmBackend.serve", "self plan")
-OBSERVE: Final = Seam("reference_gateway.vllm", "VllmBackend.observe", "self plan lowered told")
-READ_COUNT: Final = Seam("reference_gateway.usage", "read_count", "usage")
-OUTCOME: Final = Seam("reference_gateway.usage", "outcome", "count own block_size")
-REFUSAL: Final = Seam("reference_gateway.upstream", "refused", "status body retry_after salt")
-EVENT_LINE: Final = Seam("reference_gateway.sse", "EventReader._line", "self line")
-RELAY: Final = Seam("reference_gateway.vllm", "relay", "first rest observe include_usage")
-READ_COMPLETION: Final = Seam("reference_gateway.vllm", "read_completion", "body")
+LOWER: Final = Seam("reference_gateway.lowering.lowering", "Lowering.lower", "self plan")
+FRESH_SALT: Final = Seam("reference_gateway.lowering.salt", "Salts.fresh", "self")
+SHARED_SALT: Final = Seam("reference_gateway.lowering.salt", "Salts.shared", "self partition model")
+FORWARDED: Final = Seam("reference_gateway.engine.vllm", "forwarded_body", "text salt stream")
+FORWARD: Final = Seam("reference_gateway.engine.vllm", "VllmBackend.serve", "self plan")
+OBSERVE: Final = Seam("reference_gateway.engine.vllm", "VllmBackend.observe", "self plan lowered told")
+READ_COUNT: Final = Seam("reference_gateway.engine.usage", "read_count", "usage")
+OUTCOME: Final = Seam("reference_gateway.engine.usage", "outcome", "count own block_size")
+REFUSAL: Final = Seam("reference_gateway.engine.upstream", "refused", "status body retry_after salt")
+EVENT_LINE: Final = Seam("reference_gateway.engine.sse", "EventReader._line", "self line")
+RELAY: Final = Seam("reference_gateway.engine.vllm", "relay", "first rest observe include_usage")
+READ_COMPLETION: Final = Seam("reference_gateway.engine.vllm", "read_completion", "body")

@@ -164,7 +164,7 @@ def capabilities(url: str) -> Any:
 def bear_out(point: Point, url: str, model: str) -> None:
     """Go through the turns of a point; plain and streamed responses must tell the same.
 
-    The text is so long that a token count alone proves what became of it: see `reference_gateway.usage`.
+    The text is so long that a token count alone proves what became of it: see `reference_gateway.engine.usage`.
     """
     for stream in (False, True):
         words = text(450)

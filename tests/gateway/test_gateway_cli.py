@@ -92,7 +92,7 @@ def test_a_fault_of_ours_ends_in_70(
     def broken(*_: object) -> None:
         raise RuntimeError("broken on purpose")
 
-    monkeypatch.setattr("reference_gateway.live_credentials.LiveCredentials", broken)
+    monkeypatch.setattr("reference_gateway.callers.live_credentials.LiveCredentials", broken)
     assert cli.main(["serve", "--credentials", "x"]) == 70
     assert "broken on purpose" in capsys.readouterr().err
 
@@ -101,7 +101,7 @@ def test_an_interrupt_ends_in_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("reference_gateway.live_credentials.LiveCredentials", interrupted)
+    monkeypatch.setattr("reference_gateway.callers.live_credentials.LiveCredentials", interrupted)
     assert cli.main(["serve", "--credentials", "x"]) == 130
 
 

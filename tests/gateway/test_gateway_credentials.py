@@ -7,11 +7,11 @@ import pytest
 
 from cctest.contract.sharing import Context
 from gateway.process import DEMO
-from reference_gateway.credentials import Credentials
-from reference_gateway.credentials_file import load_credentials
+from reference_gateway.callers.credentials import Credentials
+from reference_gateway.callers.credentials_file import load_credentials
+from reference_gateway.callers.token_hash import hash_token
 from reference_gateway.problem import ConfigurationError
 from reference_gateway.refusal import RefusalError
-from reference_gateway.token_hash import hash_token
 
 
 def load(folder: Path, content: str | bytes, **environment: str) -> Credentials:

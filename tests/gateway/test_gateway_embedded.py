@@ -9,10 +9,10 @@ from cctest.contract.sharing import Context
 from cctest.contract.vocabulary import Outcome
 from gateway.talk import Json, intent, message, text
 from reference_gateway.backend import Backend, Served
-from reference_gateway.embedded import EmbeddedBackend
-from reference_gateway.intake import read_chat_request
+from reference_gateway.in_process.embedded import EmbeddedBackend
 from reference_gateway.plan import make_plan
-from reference_gateway.rendered_order import BY_CONSTRUCTION
+from reference_gateway.rendering.rendered_order import BY_CONSTRUCTION
+from reference_gateway.request.intake import read_chat_request
 
 SECOND = 1_000_000_000
 

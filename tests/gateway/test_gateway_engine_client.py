@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import trustme
 
-from reference_gateway.engine_client import EngineClient
-from reference_gateway.engine_connection import Response
+from reference_gateway.engine.client import EngineClient
+from reference_gateway.engine.connection import Response
 
 OK = b"HTTP/1.1 200 OK\r\n"
 Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter, int], Awaitable[None]]

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cctest.contract.sharing import Context
-from reference_gateway.credentials import Credential, Credentials
-from reference_gateway.expiry import ExpiryClock
+from reference_gateway.callers.credentials import Credential, Credentials
+from reference_gateway.callers.expiry import ExpiryClock
+from reference_gateway.callers.token_hash import hash_token
 from reference_gateway.refusal import RefusalError
-from reference_gateway.token_hash import hash_token
 
 START = 1_800_000_000.0
 HOUR = 3600.0

@@ -25,10 +25,10 @@ from cctest.instrument.client import Engine
 from gateway.engine import MODEL, SECRET, forwarding
 from gateway.process import running
 from gateway.talk import BOB, MONDAY, NAMESAKE, Caller, Json, Reply, intent, message, text
-from reference_gateway.embedded import EmbeddedBackend
-from reference_gateway.intake import read_chat_request
+from reference_gateway.in_process.embedded import EmbeddedBackend
 from reference_gateway.plan import make_plan
-from reference_gateway.rendered_order import BY_CONSTRUCTION
+from reference_gateway.rendering.rendered_order import BY_CONSTRUCTION
+from reference_gateway.request.intake import read_chat_request
 
 SECOND = 1_000_000_000
 HOUR = 3600

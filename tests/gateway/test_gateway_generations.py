@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_gateway.generations import SECOND, Generations
+from reference_gateway.lowering.generations import SECOND, Generations
 
 DEADLINE, MARGIN = 3.0, 0.5
 KEYS = ("tools", "other tools")

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from reference_gateway.interruption import Interruption
+from reference_gateway.callers.interruption import Interruption
 
 
 async def interrupted(begun: asyncio.Event, made: list[Interruption]) -> str:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_gateway import jsontext
-from reference_gateway.jsontext import Edit
-from reference_gateway.respelling import respelt
+from reference_gateway.request import jsontext
+from reference_gateway.request.jsontext import Edit
+from reference_gateway.request.respelling import respelt
 
 SCALARS = (
     st.none()

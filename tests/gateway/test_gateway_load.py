@@ -18,7 +18,7 @@ from cctest.instrument.settings import Settings
 from gateway.crowd import Crowd, Report, Someone
 from gateway.engine import MODEL, forwarding
 from gateway.process import running
-from reference_gateway.token_hash import hash_token
+from reference_gateway.callers.token_hash import hash_token
 
 TENANTS, PRINCIPALS, SESSIONS, CLIENTS = 8, 2, 2, 2
 CAPACITY = 16_384

@@ -14,7 +14,7 @@ import requests
 
 from gateway.process import running
 from gateway.talk import MONDAY, Caller, intent, message, text, tool
-from reference_gateway.logsink import LogSink
+from reference_gateway.telemetry.logsink import LogSink
 
 
 @contextmanager

@@ -9,9 +9,10 @@ import pytest
 from gateway.conftest import As
 from gateway.process import running
 from gateway.talk import BOB, MONDAY, NAMESAKE, Caller, intent, message, text
-from reference_gateway.forwarding import STRIPPED, forwarded_body
-from reference_gateway.intake import read_chat_request
-from reference_gateway.model_visible import has_other_input
+from reference_gateway.engine.forwarding import forwarded_body
+from reference_gateway.request.intake import read_chat_request
+from reference_gateway.request.model_visible import has_other_input
+from reference_gateway.request.stripped import STRIPPED
 
 VISIBLE: dict[str, Any] = {
     "documents": [{"title": "t", "text": "private"}],

@@ -11,11 +11,11 @@ from cctest.contract.intent import read_intent
 from cctest.contract.sharing import Context
 from cctest.contract.vocabulary import OnUnenforceable, RetentionMode, Reuse, Scope
 from gateway.talk import Json, intent, message
-from reference_gateway.embedded import EmbeddedBackend
-from reference_gateway.intake import ChatRequest, Fragment, Kind
+from reference_gateway.in_process.embedded import EmbeddedBackend
 from reference_gateway.plan import Plan, make_plan
 from reference_gateway.refusal import RefusalError
-from reference_gateway.rendered_order import BY_CONSTRUCTION, Order, RenderedOrder
+from reference_gateway.rendering.rendered_order import BY_CONSTRUCTION, Order, RenderedOrder
+from reference_gateway.request.intake import ChatRequest, Fragment, Kind
 
 ALICE = Context("acme", "alice", "monday")
 COMPLETE = EmbeddedBackend().capabilities

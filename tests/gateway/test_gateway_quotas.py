@@ -8,13 +8,13 @@ from cctest.contract.capabilities import Capabilities
 from cctest.contract.sharing import Context
 from cctest.contract.vocabulary import OnUnenforceable, RetentionMode, Reuse, Scope
 from gateway.talk import intent, message
-from reference_gateway.admission import Admission
-from reference_gateway.intake import read_chat_request
-from reference_gateway.limits import Limits
-from reference_gateway.namespace_quota import NamespaceQuota
+from reference_gateway.callers.admission import Admission
+from reference_gateway.callers.limits import Limits
+from reference_gateway.callers.namespace_quota import NamespaceQuota
 from reference_gateway.plan import Plan, make_plan
 from reference_gateway.refusal import RefusalError
-from reference_gateway.rendered_order import BY_CONSTRUCTION
+from reference_gateway.rendering.rendered_order import BY_CONSTRUCTION
+from reference_gateway.request.intake import read_chat_request
 
 ALICE = Context("acme", "alice", "s1")
 CAPABLE = Capabilities(

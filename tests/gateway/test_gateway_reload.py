@@ -16,7 +16,7 @@ import requests
 
 from gateway.process import running
 from gateway.talk import Caller, message
-from reference_gateway.token_hash import hash_token
+from reference_gateway.callers.token_hash import hash_token
 
 SALT = bytes(16)
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.talk import Json, intent, message, tool
-from reference_gateway.intake import Fragment, Kind, read_chat_request
-from reference_gateway.render import TOKEN_BYTES, render, tokenize
+from reference_gateway.in_process.render import TOKEN_BYTES, render, tokenize
+from reference_gateway.request.intake import Fragment, Kind, read_chat_request
 
 
 def rendered(fragment: Json) -> str:

@@ -14,10 +14,10 @@ from gateway.engine import forwarding
 from gateway.process import running
 from gateway.rendering_engine import RenderingEngine, environment, serving
 from gateway.talk import MONDAY, Json, intent, message, tool
-from reference_gateway.intake import Fragment, Kind
-from reference_gateway.order_survey import survey
-from reference_gateway.orders import RETRY_SECONDS, Orders
-from reference_gateway.rendered_order import (
+from reference_gateway.engine.order_survey import survey
+from reference_gateway.engine.orders import RETRY_SECONDS, Orders
+from reference_gateway.engine.upstream import Upstream
+from reference_gateway.rendering.rendered_order import (
     BY_CONSTRUCTION,
     NOT_SURVEYED,
     Order,
@@ -25,8 +25,8 @@ from reference_gateway.rendered_order import (
     Rendering,
     judge,
 )
-from reference_gateway.sentinels import Conversation, Trait, conversations, shape_of
-from reference_gateway.upstream import Upstream
+from reference_gateway.rendering.sentinels import Conversation, Trait, conversations, shape_of
+from reference_gateway.request.intake import Fragment, Kind
 
 
 @dataclass

@@ -10,7 +10,7 @@ from cctest.contract.digest import namespace_digest
 from cctest.contract.sharing import Boundary, Context, boundary
 from cctest.contract.vocabulary import Scope
 from cctest.engine.blocks import Partition
-from reference_gateway.salt import Salts, encoded
+from reference_gateway.lowering.salt import Salts, encoded
 
 NAMES = st.text(st.sampled_from("a1:é0 \0/@") | st.characters(codec="utf-8"), min_size=1, max_size=6)
 CONTEXTS = st.builds(Context, NAMES, NAMES, st.none() | NAMES)

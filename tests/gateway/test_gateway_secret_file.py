@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gateway.process import ROOT, command
+from reference_gateway.callers.secret_file import read_key, read_secret
 from reference_gateway.problem import ConfigurationError
-from reference_gateway.secret_file import read_key, read_secret
 
 
 def file(folder: Path, content: bytes, mode: int = 0o600) -> Path:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_gateway.sse import EVENT_LIMIT, EventError, EventReader
+from reference_gateway.engine.sse import EVENT_LIMIT, EventError, EventReader
 
 LINES = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=20)
 EVENTS = st.lists(st.lists(LINES, min_size=1, max_size=3), max_size=5)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from cctest.contract.vocabulary import Outcome
 from gateway.talk import Json, message, tool
-from reference_gateway.intake import Fragment, Kind
-from reference_gateway.usage import LONGEST_TOKEN, Count, outcome, own_bytes, read_count
+from reference_gateway.engine.usage import LONGEST_TOKEN, Count, outcome, own_bytes, read_count
+from reference_gateway.request.intake import Fragment, Kind
 
 
 def usage(cached: Any, prompt: Any = 100) -> Json:

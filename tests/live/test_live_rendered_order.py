@@ -12,12 +12,12 @@ from gateway import templates
 
 from cctest.contract.source import JsonValue
 from live.conftest import entered
+from reference_gateway.engine.order_survey import survey
+from reference_gateway.engine.upstream import Upstream
 from reference_gateway.live.engine import Engine, Options, running_engine
 from reference_gateway.live.gateway import Gateway
-from reference_gateway.order_survey import survey
-from reference_gateway.rendered_order import RenderedOrder
-from reference_gateway.sentinels import Trait, conversations
-from reference_gateway.upstream import Upstream
+from reference_gateway.rendering.rendered_order import RenderedOrder
+from reference_gateway.rendering.sentinels import Trait, conversations
 
 BOTH_WAYS = Options(more=("--enable-scale-out", "--trust-request-chat-template"))
 INSTRUCTIONS = {Trait.DEVELOPER, Trait.LATE}

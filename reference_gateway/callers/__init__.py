@@ -1,0 +1,1 @@
+"""Who may call, how much, and how fast: credentials, limits, connections."""

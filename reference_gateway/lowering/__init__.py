@@ -1,0 +1,1 @@
+"""From a plan to the one partition of an engine that has a salt per request."""

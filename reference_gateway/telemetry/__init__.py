@@ -1,0 +1,1 @@
+"""What logs and metrics may know of an exchange, and nothing that names anybody."""
