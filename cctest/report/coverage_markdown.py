@@ -75,7 +75,7 @@ def _what(run: Run) -> str:
     return f"`cctest {run.command}`"
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def table(columns: Sequence[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
     """Yield the lines of a table, and an empty one behind it."""
     yield f"| {' | '.join(columns)} |"
     yield f"|{'---|' * len(columns)}"

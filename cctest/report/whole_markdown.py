@@ -6,7 +6,7 @@ from cctest.coverage.model import Coverage
 from cctest.report.coverage_markdown import coverage_lines, safe, table
 from cctest.report.model import Report
 from cctest.report.page.mutation import Mutation
-from cctest.report.page.view import counts, excuses, failures
+from cctest.report.page.view import counts, excuses, failures, percent
 
 
 def report_markdown(report: Report, coverage: Coverage, mutation: Mutation | None = None) -> str:
@@ -42,10 +42,21 @@ def _lines(report: Report, coverage: Coverage, mutation: Mutation | None) -> Ite
 
 def _mutation(mutation: Mutation) -> Iterator[str]:
     yield from ("## Mutation", "")
-    yield from (f"- {safe(status)}: {count}" for status, count in mutation.counts.items())
-    yield ""
+    yield from table(
+        ("mutants", "all", "score", "by status"),
+        (
+            [
+                safe(each.family),
+                str(each.total),
+                percent(each.score),
+                ", ".join(f"{count} {safe(status)}" for status, count in each.statuses.items()),
+            ]
+            for each in mutation.figures
+            if each.total
+        ),
+    )
     if mutation.left:
         yield from table(
-            ("not killed by its check", "what was changed", "status"),
-            ([safe(each.id), safe(each.words), safe(each.status)] for each in mutation.left),
+            ("not killed by its check", "what was changed", "status", "argument"),
+            (map(safe, (each.id, each.inverts, each.status, each.argument)) for each in mutation.left),
         )

@@ -29,18 +29,39 @@ HOSTILE = "<img src=x onerror=alert(1)> {{ 7 * 7 }} \u202egpj.exe \x1b[31m \ud80
 Size = tuple[int, int]
 Scheme = Literal["light", "dark"]
 DESKTOP, PHONE = (1280, 900), (390, 844)
-MUTATION = {
+MUTATION: dict[str, Any] = {
+    "summary": {
+        "rule": {"total": 1, "score": 1.0, "statuses": {"killed": 1, "survived": 0}},
+        "generated": {"total": 2, "score": 0.9996, "statuses": {"killed": 1, "killed by another check": 1}},
+    },
     "mutants": [
         {
             "id": "forbid-is-kept",
+            "family": "rule",
             "rules": ["RET-1"],
-            "words": f"State under forbid is kept {HOSTILE}".replace("\ud800", ""),
+            "inverts": "State under forbid is kept <img src=x> \u202e",
+            "where": "cctest/contract/composition.py",
+            "was": "any",
+            "becomes": "all",
+            "caught_by": "forbid-first#late-computes",
             "status": "killed",
-            "check": "forbid-first#late-computes",
-            "killed_by": ["forbid-first#late-computes"],
+            "failed": [{"check": "forbid-first#late-computes"}, {"check": "forbid-first#late-computes"}],
+            "argument": None,
         },
-        {"id": "sorted", "rules": ["DIG-1"], "words": "Sorted", "status": "survived", "killed_by": []},
-    ]
+        {
+            "id": "generated-1",
+            "family": "generated",
+            "rules": [],
+            "inverts": "",
+            "where": "cctest/contract/digest.py",
+            "was": "a < b",
+            "becomes": "a <= b",
+            "caught_by": None,
+            "status": "killed by another check",
+            "failed": [],
+            "argument": {"kind": "equivalent", "why": "they never meet"},
+        },
+    ],
 }
 
 
@@ -196,9 +217,10 @@ def test_the_page_says_what_was_found(browser: Browser, full: Path) -> None:
     assert page.locator("tr#SEC-3 .badge").inner_text() == "not observable"
     assert page.locator("section[aria-labelledby=interoperability] tbody tr").count() == 10
     assert page.locator("section[aria-labelledby=beyond] tbody tr").count() == 3
+    assert "99.9 %" in page.locator("section[aria-labelledby=mutation] table.small").inner_text()
     assert page.locator("section[aria-labelledby=mutation] h3").all_inner_texts() == [
         "Not killed by their check",
-        "All mutants",
+        "The catalogue",
     ]
 
 

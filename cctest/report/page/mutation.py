@@ -1,63 +1,95 @@
 """The result of `cctest mutate` as the page shows it."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from cctest.problem import UsageProblem
 
-KILLED = "killed"
+KILLED: Final = "killed"
+GENERATED: Final = "generated"
+"""The family of mutants that no catalogue names; those that were killed are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change made on purpose. `check` was to catch it; `killed_by` did."""
+    """One change made on purpose. `caught_by` is the check that is to fail, if one is named; `failed` did.
+
+    `argument` says why a survivor need not be killed.
+    """
 
     id: str
+    family: str
     rules: tuple[str, ...]
-    words: str
+    inverts: str
+    where: str
     status: str
-    check: str
-    killed_by: tuple[str, ...]
+    caught_by: str
+    failed: tuple[str, ...]
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How many mutants of a family there are, by status, and the part that was killed, from 0 to 1."""
+
+    family: str
+    total: int
+    score: float | None
+    statuses: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """All mutants of one run, and their number by status."""
+    """A mutation run."""
 
+    figures: tuple[Figures, ...]
     mutants: tuple[Mutant, ...]
-    counts: Mapping[str, int]
 
     @property
     def left(self) -> tuple[Mutant, ...]:
-        """Those that their own check didn't catch."""
+        """The mutants that weren't killed by the check that they are for."""
         return tuple(mutant for mutant in self.mutants if mutant.status != KILLED)
+
+    @property
+    def named(self) -> tuple[Mutant, ...]:
+        """The mutants of the catalogue."""
+        return tuple(mutant for mutant in self.mutants if mutant.family != GENERATED)
 
 
 def load_mutation(path: Path) -> Mutation:
     """Read what `cctest mutate --json` wrote. Raises UsageProblem for a file that isn't that."""
     try:
         document = json.loads(path.read_bytes())
-        mutants = tuple(map(_mutant, document["mutants"]))
+        return Mutation(
+            tuple(_figures(family, members) for family, members in document["summary"].items()),
+            tuple(_mutant(members) for members in document["mutants"]),
+        )
     except OSError as error:
         raise UsageProblem(f"can't be read: {error.strerror}", where=str(path)) from None
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise UsageProblem(
             "is no result of `cctest mutate`", where=str(path), hint="`cctest mutate --json FILE` writes one"
         ) from None
-    return Mutation(mutants, Counter(mutant.status for mutant in mutants))
+
+
+def _figures(family: str, members: Mapping[str, Any]) -> Figures:
+    there = {status: count for status, count in members["statuses"].items() if count}
+    return Figures(family, int(members["total"]), members["score"], there)
 
 
 def _mutant(members: Mapping[str, Any]) -> Mutant:
-    rules = members.get("rules", members.get("rule", ()))
+    argument = members["argument"]
     return Mutant(
-        id=str(members["id"]),
-        rules=(rules,) if isinstance(rules, str) else tuple(map(str, rules)),
-        words=str(members.get("words", "")),
-        status=str(members["status"]),
-        check=str(members.get("check", members.get("caught_by", ""))),
-        killed_by=tuple(map(str, members.get("killed_by") or ())),
+        id=members["id"],
+        family=members["family"],
+        rules=tuple(members["rules"]),
+        inverts=members["inverts"] or members["was"] + " becomes " + members["becomes"],
+        where=members["where"],
+        status=members["status"],
+        caught_by=members["caught_by"] or "",
+        failed=tuple(dict.fromkeys(finding["check"] for finding in members["failed"])),
+        argument="" if argument is None else f"{argument['kind']}: {argument['why']}",
     )

@@ -54,6 +54,7 @@ def _environment() -> Environment:
         view.sections,
         view.readings,
         view.excused,
+        view.percent,
         evidence_words,
         result_words,
         reason_lines,

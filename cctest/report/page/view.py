@@ -78,3 +78,8 @@ def readings(report: Report) -> list[tuple[str, str, str]]:
 def excused(report: Report) -> bool:
     """Whether the run ended well although it isn't conformant: a baseline knew what went wrong."""
     return report.verdict.exit is Exit.OK and report.verdict.outcome is not Outcome.CONFORMANT
+
+
+def percent(part: float | None) -> str:
+    """Spell a part of one: `97.5 %`, never rounded up to 100."""
+    return "-" if part is None else f"{int(part * 1000) / 10:g} %"
