@@ -1,5 +1,5 @@
 # make probe   sets up, starts the bundled gateway, probes it and prints a verdict
-# make check   sets up, then lint, types, tests, vectors and minimality
+# make check   sets up, then lint, types, tests, vectors, coverage and minimality
 # make full    the same with the tests that take too long for every change
 # make live    sets up a real vLLM (make vllm), then shows on it what holds only there; reports/ says what was seen
 
@@ -13,7 +13,7 @@ export VLLM_VENV ?= .vllm
 ENGINE := reference_gateway/live
 ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$VLLM_MODEL"
 
-.PHONY: probe vectors minimality check full live live-parts vllm lint types test bench reports wheel clean
+.PHONY: probe vectors coverage minimality check full live live-parts vllm lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -21,10 +21,13 @@ probe: $(READY)
 vectors: $(READY)
 	$(BIN)/cctest vectors
 
+coverage: $(READY)
+	$(BIN)/cctest coverage --quiet
+
 minimality: $(READY)
 	$(BIN)/cctest minimality --quiet
 
-check: lint types test vectors minimality
+check: lint types test vectors coverage minimality
 
 full: lint types
 	$(BIN)/pytest -n 2 -m 'not live'
@@ -58,11 +61,17 @@ bench: $(READY)
 	$(BIN)/python -m tests.benchmarks.core
 	$(BIN)/python -m tests.benchmarks.gateway_latency
 
+COVERED := vectors probe-embedded probe-forwarding probe-vllm
+
 reports: $(READY)
 	$(BIN)/cctest vectors --quiet --json reports/vectors.json
 	$(BIN)/cctest minimality --quiet --markdown reports/minimality.md
 	$(BIN)/cctest probe --bundled --seed 1 --json reports/probe-embedded.json > reports/probe-embedded.txt
 	$(BIN)/cctest probe --bundled --backend vllm --seed 1 --json reports/probe-forwarding.json > reports/probe-forwarding.txt
+	$(BIN)/cctest coverage --quiet --markdown reports/coverage.md $(COVERED:%=reports/%.json)
+	$(BIN)/cctest report reports/probe-embedded.json --html reports/probe-embedded.html
+	$(BIN)/cctest report reports/probe-forwarding.json --html reports/probe-forwarding.html
+	$(BIN)/python -m tests.figures
 
 wheel: $(READY)
 	$(BIN)/python -m build --wheel --outdir dist .

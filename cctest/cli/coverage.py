@@ -23,9 +23,10 @@ from cctest.verdict import Exit
 
 @click.command("coverage", short_help="Show which rules are exercised, and what runs showed of each.")
 @click.argument("reports", nargs=-1, metavar="[REPORT]...")
+@click.option("-q", "--quiet", is_flag=True, help="Print the last lines only.")
 @click.option("--json", "json_path", metavar="PATH", help="Write it as JSON; - is standard output.")
 @click.option("--markdown", metavar="PATH", help="Write it as Markdown; - is standard output.")
-def command(*, reports: Sequence[str], json_path: str | None, markdown: str | None) -> Exit:
+def command(*, reports: Sequence[str], quiet: bool, json_path: str | None, markdown: str | None) -> Exit:
     """Compute from the data what exercises each rule and, from reports of runs, what was tested of it.
 
     Each REPORT was written by `cctest probe --json` or `cctest vectors --json`. Ends in 1 if nothing
@@ -44,6 +45,7 @@ def command(*, reports: Sequence[str], json_path: str | None, markdown: str | No
     text = coverage_text(
         coverage,
         width=max(80, min(shutil.get_terminal_size((100, 24)).columns, 140)),
+        quiet=quiet,
         colour=stream is not None and stream.isatty() and not os.environ.get("NO_COLOR"),
     )
     complain(text) if taken else say(text)

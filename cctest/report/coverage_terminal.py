@@ -23,8 +23,11 @@ _STYLES: Final = {
 }
 
 
-def coverage_text(coverage: Coverage, *, width: int = 100, colour: bool = False) -> str:
-    """Write coverage for a terminal of `width` columns; without `colour` there are no escape codes."""
+def coverage_text(coverage: Coverage, *, width: int = 100, colour: bool = False, quiet: bool = False) -> str:
+    """Write coverage for a terminal of `width` columns; `quiet` leaves the sums and the gaps alone.
+
+    Without `colour` there are no escape codes.
+    """
     page = io.StringIO()
     console = Console(
         file=page,
@@ -35,6 +38,15 @@ def coverage_text(coverage: Coverage, *, width: int = 100, colour: bool = False)
         emoji=False,
         markup=False,
     )
+    if not quiet:
+        _print_tables(console, coverage, width)
+    for line in _closing(coverage):
+        console.print(line)
+    text = page.getvalue()
+    return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def _print_tables(console: Console, coverage: Coverage, width: int) -> None:
     console.print(_rules(coverage))
     console.print()
     console.print(_rows(coverage, "interoperability test", coverage.interoperability, width))
@@ -42,10 +54,10 @@ def coverage_text(coverage: Coverage, *, width: int = 100, colour: bool = False)
     console.print(_rows(coverage, "beyond any schema", coverage.beyond_schemas, width))
     for index in range(len(coverage.runs)):
         _print_reasons(console, coverage, index)
-    for line in _closing(coverage):
-        console.print(line)
-    text = page.getvalue()
-    return text if colour else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    console.print()
+    console.print(Text("binds: application, gateway, engine, host protocol", style="dim"))
+    console.print(Text("seen in: document, response, engine, timing", style="dim"))
+    console.print()
 
 
 def _table(coverage: Coverage, *columns: str) -> Table:
@@ -116,13 +128,9 @@ def _print_reasons(console: Console, coverage: Coverage, index: int) -> None:
 
 
 def _closing(coverage: Coverage) -> Iterator[Text]:
-    yield Text()
-    yield Text("binds: application, gateway, engine, host protocol", style="dim")
-    yield Text("seen in: document, response, engine, timing", style="dim")
     for run in coverage.runs:
         if not run.same_suite:
             yield Text(plain(f"note: {run.name} was made with another version of the suite"))
-    yield Text()
     for index, run in enumerate(coverage.runs):
         for line in summary_lines(coverage, index):
             yield Text(plain(f"{run.name}: {line}"))
