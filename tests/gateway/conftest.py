@@ -3,6 +3,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from gateway.engine import Setting, setting
+from gateway.fuzzing import Front
 from gateway.process import running
 from gateway.talk import MONDAY, Caller
 
@@ -33,3 +34,10 @@ def two_ends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
     """A forwarding gateway in front of an instrumented engine; tests use texts of their own."""
     with setting(tmp_path_factory.mktemp("secrets")) as made:
         yield made
+
+
+@pytest.fixture
+def forwarding(two_ends: Setting) -> Iterator[Front]:
+    front = Front(two_ends.url, two_ends, seen=two_ends.engine.about().latest)
+    yield front
+    front.hang_up()
