@@ -16,6 +16,8 @@ _PACKAGE: Final = Path(__file__).resolve().parent
 ROOT: Final = _PACKAGE / "_data" if (_PACKAGE / "_data").is_dir() else _PACKAGE.parent
 VECTORS: Final = ROOT / "vectors"
 BEHAVIOUR: Final = VECTORS / "behaviour"
+MUTANTS: Final = VECTORS / "mutants.yaml"
+SURVIVORS: Final = VECTORS / "survivors.yaml"
 SCHEMAS: Final = ROOT / "schemas"
 CATALOGUE: Final = ROOT / "spec" / "requirements.yaml"
 READINGS: Final = ROOT / "spec" / "readings.yaml"
@@ -29,6 +31,7 @@ def suite_files() -> Iterator[tuple[str, Path]]:
     found = {CATALOGUE, READINGS}
     for folder in (VECTORS, SCHEMAS):
         found.update(path for path in folder.rglob("*") if path.suffix in {".yaml", ".json"})
+    found -= {MUTANTS, SURVIVORS}  # they test the suite, and are no part of it
     yield from sorted((path.relative_to(ROOT).as_posix(), path) for path in found)
 
 

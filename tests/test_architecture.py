@@ -57,7 +57,14 @@ LAYERS = (
     ("cctest.target", "cctest.vectors", "cctest.report"),
     ("cctest.instrument",),
     ("cctest.probe",),
-    ("cctest.baseline", "cctest.coverage", "cctest.doctor", "cctest.explain", "cctest.minimality"),
+    (
+        "cctest.baseline",
+        "cctest.coverage",
+        "cctest.doctor",
+        "cctest.explain",
+        "cctest.minimality",
+        "cctest.mutation",
+    ),
     ("cctest.cli",),
     ("cctest.__main__", "cctest.pytest_items", "cctest.pytest_plugin"),
 )

@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "engine": "Serve an instrumented engine to put behind a gateway under test.",
     "coverage": "Show which rules are exercised, and what runs showed of each.",
     "report": "Make a page of a report.",
+    "mutate": "Break our own implementation, and see the suite find it.",
     "replay": "Run again what didn't pass in a report.",
     "explain": "Explain a case, a check, a rule or a reading.",
     "baseline": "Look after a file of known failures.",

@@ -44,11 +44,15 @@ def make_credentials() -> tuple[Credential, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """How to run the reference gateway: its backend, the engine behind (a URL), and more of its options."""
+    """How to run the reference gateway: its backend, the engine behind (a URL), and more of its options.
+
+    `through` is a module, with arguments, that runs it in its stead.
+    """
 
     backend: str = EMBEDDED
     engine: str | None = None
     options: tuple[str, ...] = ()
+    through: tuple[str, ...] = ()
 
     def model(self) -> str:
         """Give the model that it serves. Raises TargetProblem if the engine behind doesn't tell."""
@@ -78,7 +82,14 @@ def running_gateway(credentials: Sequence[Credential], gateway: Bundled = BY_ITS
         known = Path(folder, "credentials.yaml")
         known.touch(mode=0o600)
         known.write_text(json.dumps({"credentials": [_entry(credential) for credential in credentials]}))
-        arguments = ["reference_gateway", "serve", "--backend", gateway.backend, *gateway.options]
+        arguments = [
+            *gateway.through,
+            "reference_gateway",
+            "serve",
+            "--backend",
+            gateway.backend,
+            *gateway.options,
+        ]
         arguments += [] if gateway.engine is None else ["--engine-url", gateway.engine]
         arguments += ["--host", "127.0.0.1", "--port", "0"]
         arguments += ["--credentials", str(known), "--stop-with-stdin", "--log", "problems"]

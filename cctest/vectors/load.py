@@ -25,7 +25,8 @@ def load_vectors(paths: Iterable[Path]) -> tuple[Vector, ...]:
     """Read the vectors of files and folders, in the order given, each file once.
 
     A folder is searched, subfolders included, for files that end in .yaml, .yml or .json; its subfolder
-    `behaviour`, which holds cases for `cctest probe` and no vectors, is left out.
+    `behaviour`, which holds cases for `cctest probe` and no vectors, is left out, and so are our own files on
+    mutants.
 
     Raises UsageProblem, with file, line, column and JSON pointer where there is one, for a path that can't be
     read, a file that isn't strict YAML or JSON or breaks the schema, an unknown kind, a name used twice, and
@@ -59,6 +60,8 @@ def _files(path: Path) -> Iterator[Path]:
         if Path(folder) == path and bundle.BEHAVIOUR.name in subfolders:
             subfolders.remove(bundle.BEHAVIOUR.name)
         for name in sorted(names):
+            if Path(folder, name) in (bundle.MUTANTS, bundle.SURVIVORS):
+                continue
             if Path(name).suffix.lower() in datafile.SUFFIXES:
                 found = True
                 yield Path(folder, name)

@@ -1,0 +1,175 @@
+"""The record of a mutation run, its figures, and its JSON shape (`schemas/mutation.schema.json`)."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from cctest import __version__
+from cctest.bundle import SUITE_VERSION, suite_digest
+from cctest.mutation.judgement import unexplained
+from cctest.mutation.mutant import Family, Finding, Mutant, SchemaChange, Status, Verdict
+from cctest.mutation.survivors import Argument
+from cctest.verdict import Exit
+
+SCHEMA_VERSION: Final = 1
+LEAST_SCORE: Final = 0.95
+"""Of generated mutants, this part has to be killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class MutationReport:
+    """One mutation run, whole.
+
+    `judged` pairs each mutant with what became of it. `golden` are the altered golden values. `baseline`
+    counts the checks that the unmutated implementation passed in the same session, by setup. `arguments` say,
+    by mutant, why a survivor need not be killed. With `whole` all checks were run for every mutant. `notes`
+    are remarks about the run, such as how it was narrowed.
+    """
+
+    started: str
+    seconds: float
+    baseline: Mapping[str, int]
+    judged: tuple[tuple[Mutant, Verdict], ...]
+    golden: tuple[Verdict, ...] = ()
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
+    whole: bool = False
+    notes: tuple[str, ...] = ()
+
+    def verdicts(self, family: Family) -> tuple[Verdict, ...]:
+        """Give what became of the mutants of one family."""
+        if family is Family.GOLDEN:
+            return self.golden
+        return tuple(verdict for mutant, verdict in self.judged if mutant.family is family)
+
+    def unargued(self) -> tuple[str, ...]:
+        """Name the generated mutants that survived and that nobody has argued for."""
+        return tuple(
+            verdict.mutant
+            for verdict in self.verdicts(Family.GENERATED)
+            if not verdict.killed
+            and verdict.status is not Status.BROKE
+            and verdict.mutant not in self.arguments
+        )
+
+    def exit(self) -> Exit:
+        """Give the exit code: 0 if everything was killed as it should."""
+        catalogue = (Family.RULE, Family.SCHEMA, Family.GOLDEN)
+        missed = [
+            one for family in catalogue for one in self.verdicts(family) if one.status is not Status.KILLED
+        ]
+        generated = tally(self.verdicts(Family.GENERATED))
+        enough = generated.score is None or generated.score >= LEAST_SCORE
+        return Exit.OK if not missed and enough and not self.unargued() else Exit.FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many mutants there are, how many of each status, and the score.
+
+    `score` is the part that was killed by the check that it is for. Mutants that only broke show nothing
+    about the suite: they count for `strict`, where whatever isn't killed counts against it, not for `score`.
+    """
+
+    total: int
+    by_status: Mapping[Status, int]
+
+    @property
+    def score(self) -> float | None:
+        """The score, from 0 to 1; None where no mutant says anything."""
+        telling = self.total - self.by_status.get(Status.BROKE, 0) - self.by_status.get(Status.NOT_APPLIED, 0)
+        return self.by_status.get(Status.KILLED, 0) / telling if telling else None
+
+    @property
+    def strict(self) -> float | None:
+        """The part of all mutants that was killed, from 0 to 1; None where there are none."""
+        return self.by_status.get(Status.KILLED, 0) / self.total if self.total else None
+
+
+def tally(verdicts: Iterable[Verdict]) -> Tally:
+    """Count verdicts."""
+    counted = Counter(verdict.status for verdict in verdicts)
+    return Tally(counted.total(), {status: counted[status] for status in Status})
+
+
+def by_rule(report: MutationReport) -> dict[str, list[tuple[Mutant, Verdict]]]:
+    """Give the mutants of the catalogue by the first rule that they break, in the order of the catalogue."""
+    found: dict[str, list[tuple[Mutant, Verdict]]] = {}
+    for mutant, verdict in report.judged:
+        for rule in mutant.rules[:1]:
+            found.setdefault(rule, []).append((mutant, verdict))
+    return found
+
+
+def to_json(report: MutationReport) -> dict[str, Any]:
+    """Give the report as `schemas/mutation.schema.json` describes it."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "cctest", "version": __version__},
+        "suite": {"version": SUITE_VERSION, "digest": suite_digest()},
+        "started": report.started,
+        "seconds": round(report.seconds, 3),
+        "whole": report.whole,
+        "exit": int(report.exit()),
+        "baseline": [{"setup": setup, "passed": count} for setup, count in report.baseline.items()],
+        "summary": {str(family): _figures(report.verdicts(family)) for family in Family},
+        "notes": list(report.notes),
+        "mutants": [_mutant(report, mutant, verdict) for mutant, verdict in report.judged],
+        "golden": [
+            {
+                "id": verdict.mutant,
+                "status": str(verdict.status),
+                "failed": [one.check for one in verdict.findings],
+            }
+            for verdict in report.golden
+        ],
+    }
+
+
+def _figures(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    counted = tally(verdicts)
+    return {
+        "total": counted.total,
+        "score": None if counted.score is None else round(counted.score, 4),
+        "strict": None if counted.strict is None else round(counted.strict, 4),
+        "statuses": {str(status): count for status, count in counted.by_status.items()},
+    }
+
+
+def _mutant(report: MutationReport, mutant: Mutant, verdict: Verdict) -> dict[str, Any]:
+    change = mutant.change
+    argument = report.arguments.get(mutant.id)
+    blamed = {(one.check, tuple(one.cell.items())) for one in unexplained(mutant, verdict)}
+    return {
+        "id": mutant.id,
+        "family": str(mutant.family),
+        "rules": list(mutant.rules),
+        "inverts": mutant.inverts,
+        "where": f"schemas/{change.kind}.schema.json" if isinstance(change, SchemaChange) else change.path,
+        "was": mutant.was,
+        "becomes": mutant.becomes,
+        "operator": mutant.operator,
+        "setups": [str(setup) for setup in mutant.setups],
+        "caught_by": mutant.caught_by,
+        "status": str(verdict.status),
+        "ran": verdict.ran,
+        "whole": verdict.whole,
+        "suspect": verdict.suspect,
+        "note": verdict.note,
+        "seconds": verdict.seconds,
+        "argument": None if argument is None else {"kind": argument.kind, "why": argument.why},
+        "failed": [
+            _finding(one, explained=(one.check, tuple(one.cell.items())) not in blamed)
+            for one in verdict.findings
+        ],
+    }
+
+
+def _finding(finding: Finding, *, explained: bool) -> dict[str, Any]:
+    return {
+        "check": finding.check,
+        "cell": dict(finding.cell),
+        "rules": list(finding.rules),
+        "message": finding.message[:300],
+        "explained": explained,
+    }

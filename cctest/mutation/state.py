@@ -1,0 +1,88 @@
+"""What a run has found out so far, in a file: an interrupted run goes on where it was.
+
+One line for each verdict, behind a line that says what the run is of. Where code, suite or the way of running
+have changed since, nothing of it is used.
+"""
+
+import hashlib
+import importlib.util
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TextIO
+
+from cctest.bundle import suite_digest
+from cctest.mutation.mutant import Finding, Mutant, Status, Verdict
+from cctest.problem import UsageProblem
+
+
+class State:
+    """The file of a run; without a path nothing is kept. Closed with the run."""
+
+    def __init__(self, path: Path | None, mutants: Sequence[Mutant], *, whole: bool) -> None:
+        self._file: TextIO | None = None
+        self._prints = {mutant.id: _fingerprint(mutant) for mutant in mutants}
+        self.known: dict[str, Verdict] = {}
+        if path is None:
+            return
+        key = _key(whole=whole)
+        try:
+            told = _read(path, key)
+            self._file = path.open("a" if told else "w", encoding="utf-8")
+            if not told:
+                self._write({"key": key})
+            self.known = {
+                one["mutant"]: _verdict(one)
+                for one in told[1:]
+                if one.pop("print", "") == self._prints.get(one["mutant"])
+            }
+        except OSError as error:
+            raise UsageProblem(f"can't be written: {error.strerror}", where=str(path)) from None
+
+    def note(self, verdict: Verdict) -> None:
+        """Keep a verdict."""
+        self._write({"print": self._prints[verdict.mutant], **asdict(verdict)})
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def _write(self, value: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(json.dumps(value) + "\n")
+            self._file.flush()
+
+
+def _key(*, whole: bool) -> str:
+    """Say what verdicts hold for: all our code, the suite, and whether all checks are run."""
+    digest = hashlib.sha256(f"{suite_digest()} {whole}".encode())
+    for package in ("cctest", "reference_gateway"):
+        spec = importlib.util.find_spec(package)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            for path in sorted(Path(folder).rglob("*.py")):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _fingerprint(mutant: Mutant) -> str:
+    told = (mutant.change, mutant.setups, mutant.caught_by, mutant.cells, mutant.rules)
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+
+
+def _read(path: Path, key: str) -> list[dict[str, Any]]:
+    """Give the lines of a file that is of the same run; none where it isn't."""
+    if not path.exists():
+        return []
+    told: list[dict[str, Any]] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        with suppress(ValueError):  # the last line was being written
+            told.append(json.loads(line))
+    return told if told and told[0].get("key") == key else []
+
+
+def _verdict(told: Mapping[str, Any]) -> Verdict:
+    findings = tuple(Finding(**{**one, "rules": tuple(one["rules"])}) for one in told["findings"])
+    return Verdict(**{**told, "status": Status(told["status"]), "findings": findings})
