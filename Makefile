@@ -1,5 +1,6 @@
 # make probe   sets up, starts the bundled gateway, probes it and prints a verdict
 # make check   sets up, then lint, types, tests, vectors, coverage and minimality
+# make mutate  breaks our own implementation, one rule at a time, and sees the suite find it
 # make full    the same with the tests that take too long for every change
 # make live    sets up a real vLLM (make vllm), then shows on it what holds only there; reports/ says what was seen
 
@@ -13,7 +14,7 @@ export VLLM_VENV ?= .vllm
 ENGINE := reference_gateway/live
 ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$VLLM_MODEL"
 
-.PHONY: probe vectors coverage minimality check full live live-parts vllm lint types test bench reports wheel clean
+.PHONY: probe vectors coverage minimality mutate check full live live-parts vllm lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -26,6 +27,10 @@ coverage: $(READY)
 
 minimality: $(READY)
 	$(BIN)/cctest minimality --quiet
+
+# Our own implementation broken in every way that the catalogue knows: does the suite find each?
+mutate: $(READY)
+	$(BIN)/cctest mutate
 
 check: lint types test vectors coverage minimality
 
