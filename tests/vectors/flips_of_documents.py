@@ -96,7 +96,8 @@ def _constraint_result_unchecked(patch: pytest.MonkeyPatch) -> None:
 
 def _reject_by_default(patch: pytest.MonkeyPatch) -> None:
     def read(value: Any, pointer: str = "") -> capabilities.Capabilities:
-        return original({"on_unenforceable": "reject", **value}, pointer)
+        stated = {"on_unenforceable": "reject", **value} if isinstance(value, dict) else value
+        return original(stated, pointer)
 
     original = capabilities.read_capabilities
     readers = {**documents._READERS, Kind.CACHE_INTENT_CAPABILITIES: read}
