@@ -7,7 +7,7 @@ the search goes by place and stops at the members that hold content.
 from collections.abc import Iterator
 from typing import Final
 
-from cctest.contract.source import Fault, JsonValue, child
+from cctest.contract.source import Fault, JsonValue, descend
 
 CACHE_INTENT: Final = "cache_intent"
 
@@ -32,7 +32,8 @@ def misplaced_intent(value: JsonValue, pointer: str, place: tuple[str, ...]) -> 
     `place` is the pointer's path from the top of the body, with `*` for any array index. The caller leaves
     out the intents that stand where they should.
     """
-    for found_pointer, found_place in _intents(value, pointer, place):
+    for path, found_place in _intents(value, (), place):
+        found_pointer = descend(pointer, path)
         if found_place == _CONTENT_PART:
             message = "a content part is no fragment and takes no intent; put it on the message"
             return Fault(found_pointer, message, ("BND-3",))
@@ -40,17 +41,22 @@ def misplaced_intent(value: JsonValue, pointer: str, place: tuple[str, ...]) -> 
     return None
 
 
-def _intents(value: JsonValue, pointer: str, place: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each intent's pointer and the place of the object that holds it, in document order."""
+def _intents(
+    value: JsonValue, path: tuple[str | int, ...], place: tuple[str, ...]
+) -> Iterator[tuple[tuple[str | int, ...], tuple[str, ...]]]:
+    """Yield each intent's path under the value, and the place of the object that holds it, in document order.
+
+    Paths and no pointers: to copy a long name for every value under it would take seconds.
+    """
     if place in _CONTENT:
         return
     if isinstance(value, dict):
         for name, item in value.items():
             if name == CACHE_INTENT:
-                yield child(pointer, name), place
+                yield (*path, name), place
             elif isinstance(item, dict | list):
-                yield from _intents(item, child(pointer, name), (*place, name))
+                yield from _intents(item, (*path, name), (*place, name))
     elif isinstance(value, list):
         for index, item in enumerate(value):
             if isinstance(item, dict | list):
-                yield from _intents(item, child(pointer, index), (*place, "*"))
+                yield from _intents(item, (*path, index), (*place, "*"))

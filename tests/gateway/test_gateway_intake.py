@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.talk import Caller, Json, intent, message, tool
+from reference_gateway.request.misplaced import misplaced_intent
 
 INVALID = "cache_intent_invalid"
 UNSUPPORTED = "cache_intent_unsupported_version"
@@ -157,3 +158,11 @@ def test_a_message_that_quotes_the_caller_at_length_is_cut(caller: Caller) -> No
     reply = caller.chat(message("x", changed("x" * 5000, 1)))
     assert reply.error["code"] == INVALID
     assert len(reply.error["message"]) < 1000
+
+
+def test_a_long_name_over_many_values_costs_no_square() -> None:
+    """To copy the name for each value would take minutes."""
+    assert misplaced_intent({"n" * 20_000_000: [[]] * 500_000}, "", ()) is None
+    found = misplaced_intent({"a/b": [{}, {"cache_intent": 1}]}, "/tools/0", ("tools", "*"))
+    assert found is not None
+    assert found.pointer == "/tools/0/a~1b/1/cache_intent"
