@@ -15,8 +15,8 @@ from cctest.contract.source import JsonValue
 
 _LARGE_EXPONENT: Final = re.compile(rb"[0-9][eE]\+?[0-9]{3}")
 _DIGITS: Final = re.compile(rb"[0-9]{2}")
-_STRIDE: Final = 150
-"""No number with fewer than twice as many digits in a row is too large by itself."""
+_STRIDE: Final = 100
+"""No number with fewer than twice as many digits in a row is too large, with a two-digit exponent or none."""
 _LONGEST: Final = 10**DIGIT_LIMIT
 
 

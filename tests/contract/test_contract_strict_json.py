@@ -149,6 +149,14 @@ def test_integers_are_bounded_at_4000_digits() -> None:
     assert "4000 digits" in fault.message
 
 
+@pytest.mark.parametrize("before", range(0, 200, 7))
+@pytest.mark.parametrize("number", ["9" * 210 + "e99", "-" + "9" * 250 + "E+99", "9" * 309, "1e309"])
+def test_a_number_that_overflows_is_found_wherever_it_stands(number: str, before: int) -> None:
+    if "e" not in number.lower():
+        number += ".0"
+    assert "overflow to infinity" in refusal(" " * before + number).message
+
+
 def test_positions_are_those_of_the_values() -> None:
     text = '{"a": [1,\n\t"é", {"b/c": null}],\r\n "": 2}'
     positions = strict_json.parse(text).positions
