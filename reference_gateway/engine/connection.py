@@ -115,14 +115,25 @@ class Connection(asyncio.Protocol):
         """When it became free, by the loop's clock."""
 
     @property
+    def _sent(self) -> bool:
+        """Whether the request is out. What is left of one would be read as the beginning of the next."""
+        return self._transport is not None and not self._transport.get_write_buffer_size()
+
+    @property
     def usable(self) -> bool:
         """Whether another request can be sent."""
         return self._transport is not None and self._response is None and not self._transport.is_closing()
 
     def send(self, request: bytes, ends_at: float) -> Response:
-        """Send a request, and give the response to it."""
+        """Send a request, and give the response to it.
+
+        One whose time is up isn't sent: an engine would have begun it before it saw that nobody wants it.
+        """
         if self._transport is None:
             raise ConnectionError("the connection is closed")
+        if asyncio.get_running_loop().time() >= ends_at:
+            self.abort()
+            raise TimeoutError("time is up")
         self._response = response = Response(self, ends_at)
         self._transport.write(request)
         return response
@@ -206,7 +217,7 @@ class Connection(asyncio.Protocol):
             return
         self._response = None
         response.ended()
-        if self._parser.should_keep_alive():
+        if self._parser.should_keep_alive() and self._sent:
             self.resume()
             self._released(self)
         else:

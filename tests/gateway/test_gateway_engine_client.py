@@ -263,6 +263,45 @@ def test_time_is_up_before_the_head_or_in_the_body(begun: bytes) -> None:
     run(work())
 
 
+@pytest.mark.parametrize("before", [[], [b"before"]], ids=["new connection", "kept connection"])
+def test_a_request_whose_time_is_up_is_never_sent(before: list[bytes]) -> None:
+    seen: list[bytes] = []
+
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, _: int) -> None:
+        while True:
+            seen.append((await request(reader))[1])
+            writer.write(spelt("hello"))
+
+    async def work() -> None:
+        async with engine(script) as client:
+            for body in before:
+                await whole(await client.post("/x", body, soon()))
+            with pytest.raises(TimeoutError):
+                await client.post("/x", b"too late", soon(0))
+            assert await whole(await client.post("/x", b"after", soon())) == b"hello"
+
+    run(work())
+    assert seen == [*before, b"after"]
+
+
+def test_a_connection_on_which_a_request_was_not_whole_when_it_was_answered_is_not_used_again() -> None:
+    async def work() -> None:
+        done = asyncio.Event()
+
+        async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(spelt(f"{number}"))
+            await done.wait()
+
+        async with engine(script) as client:
+            large = b"x" * (64 * 1024 * 1024)
+            assert await whole(await client.post("/x", large, soon())) == b"1"
+            assert await whole(await client.post("/x", b"{}", soon())) == b"2"
+            done.set()
+
+    run(work())
+
+
 def test_an_engine_that_is_not_there_is_told() -> None:
     async def work() -> None:
         async with engine(answering(b"")) as client:
