@@ -99,8 +99,10 @@ class EmbeddedBackend:
         ends = list(accumulate(map(len, tokens)))
         blocks = cut(segments, self._block_size, self._root)
         links = self._links(plan, texts, ends)
+        # The state after the last fragment, and so the answer, depends on whatever is lent (CMP-1, APX-1).
+        borrow = plan.fragments[-1].policy.reuse is Reuse.APPROXIMATE
         with self._lock:
-            found = self._find(plan.caller.tenant, blocks, links)
+            found = self._find(plan.caller.tenant, blocks, links, borrow=borrow)
         spans = pairwise([0, *ends])
         return answer(
             plan,
@@ -122,16 +124,18 @@ class EmbeddedBackend:
             for planned, text, end in takewhile(lambda one: one[0].approximate, placed)
         ]
 
-    def _find(self, lender: str, blocks: Sequence[Block], links: Sequence[Link]) -> _Found:
+    def _find(self, lender: str, blocks: Sequence[Block], links: Sequence[Link], *, borrow: bool) -> _Found:
         """Read what there is, compute the rest, and retain what may be retained.
 
+        Nothing is lent unless they `borrow`; what they compute may be lent to others all the same.
         What is computed after lent state depends on it, and is never retained as exact (APX-3).
         """
         reused = self._cache.lookup(blocks)
         read = reused.blocks * self._block_size
         offered = links[-1].end if links else 0
         # A donor has to bring a whole block more than what is there exactly.
-        loan = self._donors.find(lender, links, read + self._block_size - 1, reused.at)
+        beyond = read + self._block_size - 1
+        loan = self._donors.find(lender, links, beyond, reused.at) if borrow else None
         if loan is None:
             retained = self._cache.publish(blocks, reused) * self._block_size
             self._donors.lend(lender, links, _computed(reused), reused.at)

@@ -72,6 +72,22 @@ def test_one_exact_fragment_before_it_keeps_lent_state_away(caller: Caller) -> N
     ]
 
 
+@pytest.mark.parametrize("later", ["exact", "none"])
+@pytest.mark.parametrize("place", [1, 2])
+def test_one_stricter_fragment_after_it_keeps_lent_state_away_too(
+    caller: Caller, later: str, place: int
+) -> None:
+    """What it depends on would not be what fresh computation gives."""
+    one, other = similar()
+    caller.chat(message(one, ASKING))
+    after = [message(text(), ASKING), message(text(), ASKING)]
+    after[place - 1] = message(text(), intent(reuse=later))
+    strict = caller.chat(message(other, ASKING), *after)
+    assert "approximate_hit" not in strict.each("outcome")
+    assert strict.cached == 0
+    assert caller.chat(message(other, ASKING)).each("outcome") == ["exact_hit"]
+
+
 def test_text_that_nobody_spoke_for_is_not_approximated_for_the_sake_of_what_follows(caller: Caller) -> None:
     head, other_head = similar()
     asked = message(text(), ASKING)
