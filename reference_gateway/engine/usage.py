@@ -8,6 +8,9 @@ cache. Where in the prompt a fragment stands isn't known here. So the following 
   bytes than the computed tokens could hold: wherever it is rendered, all of its blocks that could be read
   were, and some of its own words among them. It is a hit. The template's own words are none;
 - otherwise it can't be told.
+
+Nor can it be told whether there was a look-up at all where the caller asks what the model makes of the prompt
+itself, or whether a fragment is in the prompt where the caller has a say in how the prompt is made.
 """
 
 from collections.abc import Mapping
@@ -54,9 +57,10 @@ def observe(
     if not lowered.shared:
         bypassed = FragmentObservation(Outcome.BYPASS, retained=False, share=Scope.REQUEST)
         return (bypassed,) * len(plan.fragments)
-    if plan.request.choices != 1:
+    request = plan.request
+    if request.choices != 1 or (request.prompt_told and count is not None and count.cached == 0):
         count = None
-    if count is None or count.cached == 0 or count.prompt - count.cached > block_size:
+    if request.other_input or count is None or count.cached == 0 or count.prompt - count.cached > block_size:
         outcomes = [outcome(count, 0, block_size)] * len(plan.fragments)  # whatever the fragments hold
     else:
         outcomes = [outcome(count, own_bytes(one.fragment), block_size) for one in plan.fragments]

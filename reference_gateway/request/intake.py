@@ -47,7 +47,8 @@ class ChatRequest:
 
     `text` is the whole body. `other_input` tells whether it has members that a model may see although they
     are no fragments, so that no intent speaks for them (READ-38). `own_template` is a pointer to a chat
-    template that the caller supplies.
+    template that the caller supplies. `prompt_told` tells whether something is to be told of each token of
+    the prompt: for that, an engine computes them all and looks nothing up.
     """
 
     model: str
@@ -58,6 +59,7 @@ class ChatRequest:
     other_input: bool = False
     text: str = ""
     own_template: str | None = None
+    prompt_told: bool = False
 
 
 def read_chat_request(body: bytes) -> ChatRequest:
@@ -81,6 +83,7 @@ def read_chat_request(body: bytes) -> ChatRequest:
         other_input=has_other_input(members),
         text=text,
         own_template=own_template(members),
+        prompt_told=members.get("prompt_logprobs") is not None or bool(members.get("echo")),
     )
 
 

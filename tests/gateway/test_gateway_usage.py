@@ -1,15 +1,21 @@
 """What token counts prove about a fragment."""
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cctest.contract.vocabulary import Outcome
-from gateway.talk import Json, message, tool
-from reference_gateway.engine.usage import LONGEST_TOKEN, Count, outcome, own_bytes, read_count
-from reference_gateway.request.intake import Fragment, Kind
+from cctest.contract.sharing import Context
+from cctest.contract.vocabulary import OnUnenforceable, Outcome, Scope
+from gateway.talk import Json, intent, message, tool
+from reference_gateway.engine.usage import LONGEST_TOKEN, Count, observe, outcome, own_bytes, read_count
+from reference_gateway.lowering.lowering import Lowered, Lowering
+from reference_gateway.lowering.salt import Salts
+from reference_gateway.plan import make_plan
+from reference_gateway.rendering.rendered_order import BY_CONSTRUCTION
+from reference_gateway.request.intake import Fragment, Kind, read_chat_request
 
 
 def usage(cached: Any, prompt: Any = 100) -> Json:
@@ -99,3 +105,32 @@ def test_a_claim_is_true_wherever_the_fragments_stand(
 def test_only_text_that_is_surely_rendered_counts(fragment: Json, size: int) -> None:
     kind = Kind.MESSAGE if "role" in fragment else Kind.TOOL
     assert own_bytes(Fragment(kind, "/x/0", fragment, None)) == size
+
+
+MISS, HIT, UNOBSERVED = Outcome.MISS, Outcome.EXACT_HIT, Outcome.UNOBSERVED
+
+
+@pytest.mark.parametrize(
+    ("members", "of_nothing", "of_all"),
+    [
+        ({}, MISS, HIT),
+        ({"echo": False, "prompt_logprobs": None, "truncate_prompt_tokens": None}, MISS, HIT),
+        ({"n": 2}, UNOBSERVED, UNOBSERVED),
+        ({"prompt_logprobs": 0}, UNOBSERVED, HIT),
+        ({"echo": True}, UNOBSERVED, HIT),
+        ({"truncate_prompt_tokens": 16}, MISS, UNOBSERVED),
+        ({"chat_template_kwargs": {"without_system": True}}, MISS, UNOBSERVED),
+        ({"a_member_that_nobody_knows": 1}, MISS, UNOBSERVED),
+    ],
+)
+def test_what_a_caller_asks_for_may_leave_a_count_without_meaning(
+    members: Json, of_nothing: Outcome, of_all: Outcome
+) -> None:
+    """An engine that tells of each token of the prompt looks nothing up; one may leave a fragment out."""
+    body = {"model": "m", "messages": [message("x" * 10_000, intent())], **members}
+    request = read_chat_request(json.dumps(body).encode())
+    capabilities = Lowering(Salts(b"secret")).capabilities(OnUnenforceable.BYPASS)
+    plan = make_plan(request, Context("acme", "alice"), "r", capabilities, BY_CONSTRUCTION)
+    for cached, expected in ((0, of_nothing), (96, of_all)):
+        (told,) = observe(plan, Lowered("salt", shared=True, share=Scope.TENANT), Count(100, cached), 16)
+        assert told.outcome is expected
