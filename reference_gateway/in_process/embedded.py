@@ -38,6 +38,18 @@ class _Found:
     offered: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Similar:
+    """The leading fragments whose state similar input may `lend`, and whether this one may `borrow` it.
+
+    The answer, and the state after the last fragment, depend on whatever is borrowed (CMP-1): all fragments
+    have to permit it (APX-1). What is computed for the leading ones may be lent to others all the same.
+    """
+
+    lend: Sequence[Link]
+    borrow: bool
+
+
 class EmbeddedBackend:
     """An engine in this process.
 
@@ -99,10 +111,8 @@ class EmbeddedBackend:
         ends = list(accumulate(map(len, tokens)))
         blocks = cut(segments, self._block_size, self._root)
         links = self._links(plan, texts, ends)
-        # The state after the last fragment, and so the answer, depends on whatever is lent (CMP-1, APX-1).
-        borrow = plan.fragments[-1].policy.reuse is Reuse.APPROXIMATE
         with self._lock:
-            found = self._find(plan.caller.tenant, blocks, links, borrow=borrow)
+            found = self._find(plan.caller.tenant, blocks, links)
         spans = pairwise([0, *ends])
         return answer(
             plan,
@@ -114,34 +124,35 @@ class EmbeddedBackend:
             ),
         )
 
-    def _links(self, plan: Plan, texts: Sequence[str], ends: Sequence[int]) -> list[Link]:
-        """Give the leading fragments whose state may be taken from similar input (APX-1)."""
+    def _links(self, plan: Plan, texts: Sequence[str], ends: Sequence[int]) -> _Similar:
+        """Give the leading fragments whose state may be lent."""
         if self._similarity is None:
-            return []
+            return _Similar((), borrow=False)
         placed = zip(plan.fragments, texts, ends, strict=True)
-        return [
+        links = [
             Link(self._similarity(text), end, planned.terms)
             for planned, text, end in takewhile(lambda one: one[0].approximate, placed)
         ]
+        return _Similar(links, borrow=plan.fragments[-1].policy.reuse is Reuse.APPROXIMATE)
 
-    def _find(self, lender: str, blocks: Sequence[Block], links: Sequence[Link], *, borrow: bool) -> _Found:
+    def _find(self, lender: str, blocks: Sequence[Block], links: _Similar) -> _Found:
         """Read what there is, compute the rest, and retain what may be retained.
 
-        Nothing is lent unless they `borrow`; what they compute may be lent to others all the same.
         What is computed after lent state depends on it, and is never retained as exact (APX-3).
         """
         reused = self._cache.lookup(blocks)
         read = reused.blocks * self._block_size
-        offered = links[-1].end if links else 0
+        lend = links.lend
+        offered = lend[-1].end if lend else 0
         # A donor has to bring a whole block more than what is there exactly.
         beyond = read + self._block_size - 1
-        loan = self._donors.find(lender, links, beyond, reused.at) if borrow else None
+        loan = self._donors.find(lender, lend, beyond, reused.at) if links.borrow else None
         if loan is None:
             retained = self._cache.publish(blocks, reused) * self._block_size
-            self._donors.lend(lender, links, _computed(reused), reused.at)
+            self._donors.lend(lender, lend, _computed(reused), reused.at)
             return _Found(read, retained, offered=offered)
-        self._donors.lend(lender, links, _joined(loan.donor, reused), reused.at)
-        return _Found(read, read, lent=links[loan.fragments - 1].end, offered=offered)
+        self._donors.lend(lender, lend, _joined(loan.donor, reused), reused.at)
+        return _Found(read, read, lent=lend[loan.fragments - 1].end, offered=offered)
 
     def _observe(self, planned: PlannedFragment, span: tuple[int, int], found: _Found) -> FragmentObservation:
         """Tell what became of the fragment with the tokens `span`."""

@@ -8,6 +8,7 @@ from typing import Any
 from cctest.contract.vocabulary import Outcome, Reuse
 from cctest.engine.blocks import Partition
 from cctest.engine.donors import Link
+from reference_gateway.plan import PlannedFragment
 
 from . import seams
 from .model import Word, fault
@@ -106,14 +107,16 @@ def exact_served_approximately_when_streamed() -> None:
     """On the path of streams a request for exact reuse is served approximately."""
     note_streaming()
 
+    def approximated(one: PlannedFragment) -> PlannedFragment:
+        if not one.terms.may_read or one.policy.reuse is Reuse.NONE:
+            return replace(one, approximate=False)
+        return replace(one, approximate=True, policy=replace(one.policy, reuse=Reuse.APPROXIMATE))
+
     def make(original: Any) -> Any:
         def links(self: Any, plan: Any, texts: Sequence[str], ends: Sequence[int]) -> Any:
             if not _STREAMED.get():
                 return original(self, plan, texts, ends)
-            fragments = tuple(
-                replace(one, approximate=one.terms.may_read and one.policy.reuse is not Reuse.NONE)
-                for one in plan.fragments
-            )
+            fragments = tuple(map(approximated, plan.fragments))
             return original(self, replace(plan, fragments=fragments), texts, ends)
 
         return links
