@@ -76,7 +76,7 @@ TERMS: Final = Seam("reference_gateway.plan", "_Partitions.terms", "self policy 
 ADD_NAMESPACE: Final = Seam("cctest.contract.digest", "NamespaceDigest.add", "self namespace")
 
 COMPUTE: Final = Seam("reference_gateway.in_process.embedded", "EmbeddedBackend.compute", "self plan texts")
-RENDER: Final = Seam("reference_gateway.in_process.embedded", "render", "fragment")
+RENDER: Final = Seam("reference_gateway.in_process.computation", "render", "fragment")
 CACHE: Final = Seam("reference_gateway.in_process.embedded", "BlockCache", "capacity_blocks clock")
 LOOKUP: Final = Seam("cctest.engine.cache", "BlockCache.lookup", "self blocks")
 FIND: Final = Seam(
