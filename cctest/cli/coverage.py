@@ -30,8 +30,8 @@ def command(*, reports: Sequence[str], quiet: bool, json_path: str | None, markd
     """Compute from the data what exercises each rule and, from reports of runs, what was tested of it.
 
     Each REPORT was written by `cctest probe --json` or `cctest vectors --json`. Ends in 1 if nothing
-    exercises a MUST that can be observed, or if a vector or a case names a rule that there isn't. What the
-    reports say doesn't change the exit code.
+    exercises a MUST that can be observed, if a vector or a case names a rule that there isn't, or if a REPORT
+    of an earlier suite has a vector, case or check that this suite lacks. Results don't change the exit code.
     """
     destinations = [path for path in (json_path, markdown) if path is not None]
     check_destinations(destinations)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from cctest.bundle import suite_digest
 from cctest.coverage.gaps import find_gaps
+from cctest.coverage.losses import find_losses
 from cctest.coverage.model import Coverage, Row, RuleRow, Run, Tested
 from cctest.coverage.suite import Suite, cases_with
 from cctest.coverage.tested import tested, unobservable
@@ -27,7 +28,7 @@ def cover(suite: Suite, reports: Sequence[tuple[str, Report]] = ()) -> Coverage:
             _with_runs(suite, _row(suite, topic.name, topic.text, topic.rules, because=topic.because), shown)
             for topic in suite.topics.beyond_schemas
         ),
-        gaps=tuple(find_gaps(suite)),
+        gaps=(*find_gaps(suite), *find_losses(suite, tuple(zip(runs, shown, strict=True)))),
     )
 
 

@@ -83,7 +83,7 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something that the suite itself lacks or gets wrong: which rule, test, vector or case, and what."""
+    """Something that the suite itself lacks, gets wrong or has lost: which rule, vector or case, and what."""
 
     name: str
     message: str

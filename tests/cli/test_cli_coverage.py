@@ -95,6 +95,28 @@ def test_two_reports_of_one_file_name_are_told_apart(made: Path) -> None:
     assert "together: " in out
 
 
+def test_what_a_run_had_and_the_suite_has_lost_ends_in_1(made: Path, tmp_path: Path) -> None:
+    changed = suite_with(tmp_path, "vectors/digest.yaml", "name: digest-does-not-trim", "name: renamed")
+    code, out, _ = cctest("coverage", str(made / "digests.json"), cwd=tmp_path, env=changed)
+    assert code == 1
+    assert "GAP digest-does-not-trim: was in the run digests, and the suite no longer has it" in spaced(out)
+
+
+def suite_with(folder: Path, file: str, old: str, new: str) -> dict[str, str]:
+    """Copy cctest with one change of its data; give the environment in which the copy is run."""
+    for part in ("cctest", "schemas", "spec", "vectors"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    path = folder / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    return {"PYTHONPATH": str(folder)}
+
+
+def spaced(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "told"),
     [
@@ -106,15 +128,10 @@ def test_two_reports_of_one_file_name_are_told_apart(made: Path) -> None:
 def test_a_gap_in_the_data_ends_in_1_and_is_named(
     tmp_path: Path, file: str, old: str, new: str, told: str
 ) -> None:
-    for part in ("cctest", "schemas", "spec", "vectors"):
-        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
-    path = tmp_path / file
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-    code, out, err = cctest("coverage", cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)})
+    changed = suite_with(tmp_path, file, old, new)
+    code, out, err = cctest("coverage", cwd=tmp_path, env=changed)
     assert (code, err) == (1, "")
-    assert told in re.sub(r"\s+", " ", out)
+    assert told in spaced(out)
 
 
 def test_what_is_no_report_is_told(tmp_path: Path) -> None:
