@@ -42,6 +42,10 @@ def _lines(report: Report, coverage: Coverage, mutation: Mutation | None) -> Ite
 
 def _mutation(mutation: Mutation) -> Iterator[str]:
     yield from ("## Mutation", "")
+    passed = ", ".join(f"{count} checks ({safe(setup)})" for setup, count in mutation.passed.items())
+    yield from (f"Without a mutant all passed: {passed}.", "")
+    yield from (f"- {safe(note)}" for note in mutation.notes)
+    yield ""
     yield from table(
         ("mutants", "all", "score", "by status"),
         (

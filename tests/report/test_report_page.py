@@ -30,6 +30,8 @@ Size = tuple[int, int]
 Scheme = Literal["light", "dark"]
 DESKTOP, PHONE = (1280, 900), (390, 844)
 MUTATION: dict[str, Any] = {
+    "baseline": [{"setup": "vectors", "passed": 642}],
+    "notes": ["2 of 299 mutants were selected"],
     "summary": {
         "rule": {"total": 1, "score": 1.0, "statuses": {"killed": 1, "survived": 0}},
         "generated": {"total": 2, "score": 0.9996, "statuses": {"killed": 1, "killed by another check": 1}},
@@ -224,9 +226,20 @@ def test_the_page_says_what_was_found(browser: Browser, full: Path) -> None:
     ]
 
 
-def run(*arguments: str, cwd: Path) -> tuple[int, str, str]:
+def test_the_page_shows_what_cctest_mutate_wrote(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(json_text(VECTORS))
+    chosen = ("--mutant", "digest-of-the-latest-namespace", "--json", "mutation.json")
+    code, _, _ = cctest("mutate", *chosen, cwd=tmp_path)
+    assert code == 0
+    code, out, _ = cctest("report", "report.json", "--mutation", "mutation.json", "--html", "-", cwd=tmp_path)
+    assert code == 0
+    assert "digest-of-the-latest-namespace in cctest/contract/composition.py" in out
+    assert '<span class="badge killed">killed</span>' in out
+
+
+def cctest(*arguments: str, cwd: Path) -> tuple[int, str, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "cctest", "report", *arguments],
+        [sys.executable, "-m", "cctest", *arguments],
         capture_output=True,
         text=True,
         cwd=cwd,
@@ -241,7 +254,7 @@ def test_the_command_writes_whole_files_or_none(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(json_text(FULL))
     (tmp_path / "mutation.json").write_text(json.dumps(MUTATION))
     arguments = ("report.json", "--mutation", "mutation.json", "--html", "a.html", "--markdown", "a.md")
-    assert run(*arguments, cwd=tmp_path) == (0, "", "")
+    assert cctest("report", *arguments, cwd=tmp_path) == (0, "", "")
     assert (tmp_path / "a.html").read_text().endswith("</html>\n")
     markdown = (tmp_path / "a.md").read_text()
     assert "**nonconformant** (of a selection)" in markdown
@@ -268,7 +281,7 @@ def test_the_command_writes_whole_files_or_none(tmp_path: Path) -> None:
 def test_a_mistake_is_told_and_leaves_nothing(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
     (tmp_path / "report.json").write_text(json_text(FULL))
     (tmp_path / "mutation.json").write_text(json.dumps(MUTATION))
-    code, out, err = run(*arguments, cwd=tmp_path)
+    code, out, err = cctest("report", *arguments, cwd=tmp_path)
     assert (code, out) == (2, "")
     assert told in err
     assert not (tmp_path / "a.html").exists()

@@ -43,8 +43,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """A mutation run."""
+    """A mutation run. `passed` counts the checks that held without any mutant, by setup."""
 
+    passed: Mapping[str, int]
+    notes: tuple[str, ...]
     figures: tuple[Figures, ...]
     mutants: tuple[Mutant, ...]
 
@@ -64,6 +66,8 @@ def load_mutation(path: Path) -> Mutation:
     try:
         document = json.loads(path.read_bytes())
         return Mutation(
+            {each["setup"]: int(each["passed"]) for each in document["baseline"]},
+            tuple(document["notes"]),
             tuple(_figures(family, members) for family, members in document["summary"].items()),
             tuple(_mutant(members) for members in document["mutants"]),
         )
