@@ -99,7 +99,10 @@ def test_what_a_run_had_and_the_suite_has_lost_ends_in_1(made: Path, tmp_path: P
     changed = suite_with(tmp_path, "vectors/digest.yaml", "name: digest-does-not-trim", "name: renamed")
     code, out, _ = cctest("coverage", str(made / "digests.json"), cwd=tmp_path, env=changed)
     assert code == 1
-    assert "GAP digest-does-not-trim: was in the run digests, and the suite no longer has it" in spaced(out)
+    assert (
+        "GAP vector digest-does-not-trim: was in the run digests, and the suite no longer has it"
+        in spaced(out)
+    )
 
 
 def suite_with(folder: Path, file: str, old: str, new: str) -> dict[str, str]:

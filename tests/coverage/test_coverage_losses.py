@@ -41,17 +41,17 @@ def test_each_of_twenty_that_are_taken_out_is_missed(suite: Suite, runs: list[tu
     for vector in drawn.sample(suite.vectors, 10):
         left = tuple(other for other in suite.vectors if other is not vector)
         found = gaps(replace(suite, vectors=left), runs)
-        assert (vector.name, "was in the run vectors, and the suite no longer has it") in found
+        assert (f"vector {vector.name}", "was in the run vectors, and the suite no longer has it") in found
     for case in drawn.sample([case for case in suite.cases if case.group != DOCUMENTS], 10):
         remaining = tuple(other for other in suite.cases if other is not case)
         found = gaps(replace(suite, cases=remaining), runs)
-        assert (case.id, "was in the run probe-forwarding, and the suite no longer has it") in found
+        assert (f"case {case.id}", "was in the run probe-forwarding, and the suite no longer has it") in found
 
 
 def test_a_single_check_is_missed_too(suite: Suite, runs: list[tuple[str, Report]]) -> None:
     gone = "tenant-boundary#foreigner-computes"
     found = gaps(replace(suite, cases=tuple(case.without([gone]) for case in suite.cases)), runs)
-    assert [name for name, _ in found] == [gone]
+    assert [name for name, _ in found] == [f"check {gone}"]
 
 
 def test_vectors_of_ones_own_are_no_loss(suite: Suite, runs: list[tuple[str, Report]]) -> None:
