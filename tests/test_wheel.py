@@ -71,6 +71,11 @@ def test_vectors_run_in_an_empty_folder(installed: Path, tmp_path: Path) -> None
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert report["outcome"] == "conformant"
     assert report["summary"]["pass"] == len(report["checks"]) > 120
+    page = run(installed / "cctest", "report", "report.json", "--html", "page.html", cwd=tmp_path)
+    assert (page.returncode, page.stdout, page.stderr) == (0, "", "")
+    assert "<style>\n:root {" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    coverage = run(installed / "cctest", "coverage", "report.json", "--quiet", cwd=tmp_path)
+    assert (coverage.returncode, coverage.stderr) == (0, "")
 
 
 def test_the_bundled_gateway_is_conformant_from_the_wheel(installed: Path, tmp_path: Path) -> None:
