@@ -42,6 +42,8 @@ from reference_gateway.telemetry.observer import Observer
 
 LARGE: Final = 16_384
 """A body of so many bytes is read off the event loop."""
+LARGE_ANSWER: Final = 262_144
+"""And so is an engine's answer of so many characters written: on the loop depends everybody's deadline."""
 
 _CHAT: Final = "/v1/chat/completions"
 _STATUS: Final = "cache_status"
@@ -72,6 +74,8 @@ class Gateway:
         self._front.namespaces.use(caller.tenant, plan)
         exchange.fragments = len(plan.fragments)
         answer = await unless_gone(request.receive, self._backend.serve(plan))
+        if isinstance(answer, Forwarded) and len(answer.text) >= LARGE_ANSWER:
+            return await aside(lambda: self._response(chat, plan, answer))
         return self._response(chat, plan, answer)
 
     async def capabilities(self, _: Request) -> Response:

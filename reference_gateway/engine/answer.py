@@ -11,8 +11,12 @@ from cctest.contract.source import JsonValue
 from reference_gateway.engine.failure import broken_off, error_in, no_completion
 from reference_gateway.engine.sse import EventError, read_events
 from reference_gateway.refusal import RefusalError
+from reference_gateway.request import jsontext
 
 Usage: TypeAlias = dict[str, JsonValue]
+
+LARGE: Final = 262_144
+"""Of an answer of so many bytes only what matters is read."""
 
 _DONE: Final = "[DONE]"
 
@@ -84,8 +88,8 @@ def read_completion(body: bytes) -> tuple[str, Usage]:
     """
     try:
         text = body.decode().strip()
-        value = _parsed(text)
-    except (ValueError, RecursionError):
+        value = _parsed(text) if len(body) < LARGE else _skimmed(text)
+    except (ValueError, RecursionError, IndexError):
         raise no_completion() from None
     if not isinstance(value, dict):
         raise no_completion()
@@ -121,6 +125,18 @@ def _parsed(text: str) -> JsonValue:
     except (ValueError, RecursionError):
         value = json.loads(text)
     return value
+
+
+def _skimmed(text: str) -> JsonValue:
+    """Read of a large object what matters here, and as if the rest were empty: the rest would take seconds.
+
+    Raises ValueError or IndexError.
+    """
+    members = jsontext.members(text)
+    value: dict[str, JsonValue] = {
+        name: _parsed(members[name]) for name in ("usage", "error") if name in members
+    }
+    return {**value, "choices": [] if members.get("choices", "").startswith("[") else None}
 
 
 def _usage(value: dict[str, JsonValue]) -> Usage:

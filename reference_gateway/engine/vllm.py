@@ -7,6 +7,7 @@ from typing import Final
 
 from cctest.contract.vocabulary import OnUnenforceable
 from reference_gateway.backend import Forwarded, FragmentObservation, Streamed
+from reference_gateway.engine.answer import LARGE as LARGE_ANSWER
 from reference_gateway.engine.answer import Usage, read_chunks, read_completion
 from reference_gateway.engine.failure import no_completion
 from reference_gateway.engine.forwarding import forwarded_body
@@ -86,7 +87,11 @@ class VllmBackend:
         try:
             if stream:
                 return await self._streamed(plan, lowered, exchange)
-            text, told = read_completion(await exchange.answer())
+            answer = await exchange.answer()
+            if len(answer) < LARGE_ANSWER:
+                text, told = read_completion(answer)
+            else:
+                text, told = await asyncio.to_thread(read_completion, answer)
         except BaseException:
             exchange.close()
             raise

@@ -22,6 +22,14 @@ _MEMBER: Final = re.compile(
 )
 """A member whose name has no escapes, and its value up to the next member, unless it is a container."""
 
+_BRACKET: Final = re.compile(
+    r'[^"\[\]{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{}]*+)*+([\[\]{}])',
+    re.DOTALL,
+)
+"""Up to the next bracket that stands in no string."""
+_LARGE: Final = 262_144
+"""In a text of so many characters containers are passed over and not read: that would hold everybody up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -57,6 +65,24 @@ def with_member(text: str, name: str, value: str) -> str:
     """Put a member at the end of an object, in place of one that it may have. `name` is as for `without`."""
     kept = without(text, (name,)).rstrip().removesuffix("}").rstrip()
     return f"{kept}{'' if kept.endswith('{') else ','}{json.dumps(name)}:{value}}}"
+
+
+def members(text: str) -> dict[str, str]:
+    """Give the texts of an object's members, none of which is read. Raises ValueError where it is none."""
+    found: dict[str, str] = {}
+    at = _skip(text, 0)
+    if text[at : at + 1] != "{":
+        raise ValueError("no object")
+    at = _skip(text, at + 1)
+    while text[at : at + 1] not in ("}", ""):
+        name, start, end, following = _member(text, at)
+        if not end:
+            end = _end(text, start)
+            following = _following(text, end)
+        found[name], at = text[start:end], following
+    if text[at:].rstrip() != "}":
+        raise ValueError("the object isn't closed, or something stands behind it")
+    return found
 
 
 class _Editor:
@@ -136,7 +162,20 @@ def _member(text: str, at: int) -> tuple[str, int, int, int]:
 
 def _end(text: str, at: int) -> int:
     """Find the end of the value that starts there."""
+    if len(text) >= _LARGE and text[at : at + 1] in ("[", "{"):
+        return _end_of_container(text, at)
     return _DECODER.raw_decode(text, at)[1]
+
+
+def _end_of_container(text: str, at: int) -> int:
+    """Find the end of an array or object by its brackets. Raises ValueError where they don't match."""
+    depth = 0
+    while bracket := _BRACKET.match(text, at):
+        at = bracket.end()
+        depth += 1 if bracket[1] in "[{" else -1
+        if not depth:
+            return at
+    raise ValueError("a container is never closed")
 
 
 def _following(text: str, end: int) -> int:
