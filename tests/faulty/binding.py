@@ -116,7 +116,7 @@ def no_credential_is_the_first_tenant() -> None:
     def first(credentials: Any, authorization: Sequence[str]) -> Context:
         if authorization:
             raise RefusalError(401, "invalid_api_key", "the token is not known")
-        context: Context = next(iter(credentials._known.values()))
+        context: Context = next(iter(credentials._known.values())).context
         return context
 
     take_strangers_for(first)

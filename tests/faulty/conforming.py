@@ -20,6 +20,7 @@ from .model import Backend, conforming
 @conforming(reuses=False)
 def never_caches() -> None:
     """It computes everything afresh and retains nothing."""
+    edits.exact_reuse_only()
     seams.LOOKUP.wrap(lambda _: lambda self, blocks: Reused(0, self._tick(), None))
     seams.PUBLISH.wrap(lambda _: lambda self, blocks, reused: 0)
 
@@ -166,7 +167,7 @@ def retains_nothing_of_fresh_computation() -> None:
 @conforming(readings=("READ-7",))
 def takes_approximate_as_exact() -> None:
     """It has no approximate reuse, says so, and serves a request for it with exact reuse."""
-    edits.edit_capabilities(reuse=(Reuse.NONE, Reuse.EXACT))
+    edits.exact_reuse_only()
 
 
 def _without(on_unenforceable: OnUnenforceable, **lacking: bool) -> None:

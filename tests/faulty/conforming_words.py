@@ -15,6 +15,7 @@ from .model import Backend, conforming
 @conforming(backends=Backend)
 def reports_everything_as_unobserved() -> None:
     """It can't tell what its engine reused or retained, and says so; usage counts are there."""
+    edits.exact_reuse_only()  # approximate reuse has to be reported (APX-4)
     edits.edit_entries(_unobserved)
 
 
@@ -27,6 +28,7 @@ def _unobserved(entry: edits.Entry) -> edits.Entry:
 @conforming(reuses=False)
 def shows_nothing() -> None:
     """It returns neither a status nor how many tokens were cached."""
+    edits.exact_reuse_only()
     seams.CACHE_STATUS.wrap(lambda _: lambda plan, served, reuse_within_max: None)
     _without_details()
     edits.edit_capabilities(status=False)
@@ -42,6 +44,7 @@ def tells_nothing() -> None:
 @conforming(readings=("READ-34",), backends=Backend)
 def omits_the_status() -> None:
     """It returns no status."""
+    edits.exact_reuse_only()
     seams.CACHE_STATUS.wrap(lambda _: lambda plan, served, reuse_within_max: None)
 
 

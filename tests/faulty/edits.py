@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from cctest.contract.intent import CacheIntent, Constraints
 from cctest.contract.sharing import Boundary, Context
-from cctest.contract.vocabulary import Scope
+from cctest.contract.vocabulary import Reuse, Scope
 from reference_gateway.plan import WITHOUT_INTENT, Plan
 from reference_gateway.request.intake import ChatRequest, Fragment, Kind
 
@@ -256,6 +256,11 @@ def edit_status(change: Callable[[list[Entry], Plan], Any]) -> None:
 def edit_entries(change: Callable[[Entry], Entry]) -> None:
     """Change each status entry by itself."""
     edit_status(lambda entries, _: [change(entry) for entry in entries])
+
+
+def exact_reuse_only() -> None:
+    """Take approximate reuse out, and say so."""
+    edit_capabilities(reuse=(Reuse.NONE, Reuse.EXACT))
 
 
 def edit_capabilities(**changes: Any) -> None:
