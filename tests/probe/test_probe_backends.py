@@ -1,12 +1,11 @@
-"""The reference gateway on each of its backends and in both modes, probed as anybody's."""
+"""The reference gateway on its backends and in both modes, probed as anybody's.
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+The forwarding one is probed from both ends in `tests/gateway/test_gateway_forwarding.py`.
+"""
 
 import pytest
 
-from cctest.instrument.client import running_engine
-from cctest.probe.bundled import FORWARDING, Bundled, make_credentials, running_gateway
+from cctest.probe.bundled import Bundled, make_credentials, running_gateway
 from cctest.probe.load import load_cases
 from cctest.probe.run import ProbePlan, run_probe
 from cctest.report.model import Report
@@ -19,25 +18,18 @@ BOUNDING = ("--max-age", "generations", "--engine-deadline", "0.1", "--abort-mar
 
 
 def probed(backend: str, *options: str) -> Report:
-    """Probe the gateway; behind a forwarding one stands an instrumented engine, whose record is evidence."""
+    """Probe the gateway on one of its backends."""
     credentials = make_credentials()
     cases = tuple(load_cases())
-    with opened(backend) as engine:
-        gateway = Bundled(backend, engine, options)
-        with running_gateway(credentials, gateway) as url:
-            configuration = Configuration(target=url, model=gateway.model(), credentials=credentials)
-            plan = ProbePlan(configuration, cases, len(cases), seed=1, jobs=8, engine=engine)
-            return run_probe(plan, lambda _: None)
-
-
-@contextmanager
-def opened(backend: str) -> Iterator[str | None]:
-    with ExitStack() as stack:
-        yield stack.enter_context(running_engine()) if backend == FORWARDING else None
+    gateway = Bundled(backend, options=options)
+    with running_gateway(credentials, gateway) as url:
+        configuration = Configuration(target=url, model=gateway.model(), credentials=credentials)
+        plan = ProbePlan(configuration, cases, len(cases), seed=1, jobs=8)
+        return run_probe(plan, lambda _: None)
 
 
 @pytest.mark.parametrize("mode", ["bypass", "reject"])
-@pytest.mark.parametrize("backend", ["embedded", "salt-only", FORWARDING])
+@pytest.mark.parametrize("backend", ["embedded", "salt-only"])
 def test_the_gateway_is_conformant(backend: str, mode: str) -> None:
     report = probed(backend, "--on-unenforceable", mode)
     assert report.verdict.outcome is Outcome.CONFORMANT, report.verdict.reasons
