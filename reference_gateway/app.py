@@ -66,7 +66,7 @@ class Gateway:
         if not exchange.admitted:
             exchange.hold(self._front.admission.enter(caller))
             exchange.admitted = True
-        body = await self._front.bodies.read(request)
+        body = await self._front.bodies.read(request, caller)
         if len(body) < LARGE:
             chat, plan = self._take(body, caller)
         else:

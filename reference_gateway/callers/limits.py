@@ -22,7 +22,7 @@ class Limits:
     """The bounds, as `serve` takes them. None is no bound.
 
     - `body_bytes` and `body_seconds`: a request's body, and the time from its head to its end;
-    - `bodies_bytes`: all bodies that are being read or served;
+    - `bodies_bytes`: all bodies that are being read or served; a principal's may have a quarter of that;
     - `fragments`: tools and messages of a request;
     - `header_bytes`, `header_count` and `head_seconds`: the head of a request;
     - `connections`: open ones;

@@ -28,13 +28,20 @@ STRICT = (
         "--stall-deadline",
         "0.5",
     ),
-    *("--max-connections", "12", "--max-namespaces", "4", "--max-bodies-bytes", "300000"),
+    *("--max-connections", "12", "--max-namespaces", "4"),
 )
 
 
 @pytest.fixture(scope="module")
 def strict_url() -> Iterator[str]:
     with running(*STRICT) as (url, _):
+        yield url
+
+
+@pytest.fixture(scope="module")
+def narrow_url() -> Iterator[str]:
+    """A gateway with little room for bodies, and all the time in the world."""
+    with running("--max-body-bytes", "200000", "--max-bodies-bytes", "300000") as (url, _):
         yield url
 
 
@@ -156,17 +163,26 @@ def test_a_tenant_has_so_many_namespaces_and_others_have_their_own(strict_url: s
     assert Caller(strict_url).chat(message("no namespace", intent())).http == 200
 
 
-def test_large_bodies_under_way_are_bounded_together(strict_url: str) -> None:
-    held = [connect(strict_url) for _ in range(2)]
-    for connection in held:
-        connection.sendall(f"{HEAD}Content-Length: 190000\r\n\r\n".encode() + b" " * 149_000)
-    assert eventually(lambda: large_bodies(strict_url) == 298_000)
-    reply = Caller(strict_url, BOB).chat(message("x" * 100_000))
+def test_large_bodies_under_way_are_bounded_together(narrow_url: str) -> None:
+    held = [hold_large_body(narrow_url, token) for token in (MONDAY, NAMESAKE)]
+    assert eventually(lambda: large_bodies(narrow_url) == 298_000)
+    reply = Caller(narrow_url, BOB).chat(message("x" * 100_000))
     assert (reply.http, reply.error["code"]) == (503, "server_busy")
     for connection in held:
         connection.close()
-    assert eventually(lambda: large_bodies(strict_url) == 0)
-    assert Caller(strict_url, BOB).chat(message("x" * 100_000)).http == 200
+    assert eventually(lambda: large_bodies(narrow_url) == 0)
+    assert Caller(narrow_url, BOB).chat(message("x" * 100_000)).http == 200
+
+
+def test_a_principal_leaves_room_for_the_large_bodies_of_others(narrow_url: str) -> None:
+    with closing(hold_large_body(narrow_url, MONDAY)):
+        assert eventually(lambda: large_bodies(narrow_url) == 149_000)
+        reply = Caller(narrow_url, MONDAY).chat(message("x" * 100_000))
+        assert (reply.http, reply.error["code"]) == (429, "too_many_requests")
+        assert Caller(narrow_url, BOB).chat(message("x" * 100_000)).http == 200
+        well(narrow_url)
+    assert eventually(lambda: large_bodies(narrow_url) == 0)
+    assert Caller(narrow_url, MONDAY).chat(message("x" * 100_000)).http == 200
 
 
 def test_a_principal_has_so_many_requests_at_once() -> None:
@@ -261,6 +277,14 @@ def ask_without_listening(connection: socket.socket) -> None:
 
 def metrics(url: str) -> str:
     return requests.get(f"{url}/metrics", timeout=30).text
+
+
+def hold_large_body(url: str, token: str) -> socket.socket:
+    """Begin a large body and leave it at that."""
+    connection = connect(url)
+    head = f"{HEAD}Content-Length: 190000\r\n\r\n".replace(MONDAY, token)
+    connection.sendall(head.encode() + b" " * 149_000)
+    return connection
 
 
 def large_bodies(url: str) -> int:
