@@ -12,6 +12,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from cctest.contract.eligibility import eligible
 from cctest.engine.blocks import Terms
@@ -79,15 +80,18 @@ class Donors:
                 return Loan(donor, index + 1)
         return None
 
-    def lend(self, lender: str, links: Sequence[Link], source: Donor, now: int) -> None:
+    def lend(self, lender: str, links: Sequence[Link], source: Donor, now: int) -> int:
         """Offer the state after each fragment of an input from the instant `now` on.
+
+        Counts the leading fragments after which there is a donor then.
 
         `source` says what that state was computed from. Its bound is carried along, whatever the terms of the
         new state allow (READ-29): so no chain of loans outlives the state at its beginning. A living donor
         that was computed gives way to no approximate one.
         """
         self._note(now)
-        for link, place in zip(links, _chain(lender, links), strict=True):
+        places = _chain(lender, links)
+        for link, place in zip(links, places, strict=True):
             known = self._donors.get(place)
             if known is not None and not known.approximate and not _over(known, now) and source.approximate:
                 continue
@@ -95,6 +99,7 @@ class Donors:
             self._donors.move_to_end(place)
         while len(self._donors) > self._capacity:
             self._donors.popitem(last=False)
+        return len(list(takewhile(self._donors.__contains__, places)))
 
     def _note(self, now: int) -> None:
         """Forget all donors where the clock stepped back: nobody knows how old they are then (RET-7)."""

@@ -143,16 +143,18 @@ class EmbeddedBackend:
         reused = self._cache.lookup(blocks)
         read = reused.blocks * self._block_size
         lend = links.lend
-        offered = lend[-1].end if lend else 0
         # A donor has to bring a whole block more than what is there exactly.
         beyond = read + self._block_size - 1
         loan = self._donors.find(lender, lend, beyond, reused.at) if links.borrow else None
-        if loan is None:
-            retained = self._cache.publish(blocks, reused) * self._block_size
-            self._donors.lend(lender, lend, _computed(reused), reused.at)
-            return _Found(read, retained, offered=offered)
-        self._donors.lend(lender, lend, _joined(loan.donor, reused), reused.at)
-        return _Found(read, read, lent=lend[loan.fragments - 1].end, offered=offered)
+        retained = read if loan else self._cache.publish(blocks, reused) * self._block_size
+        source = _joined(loan.donor, reused) if loan else _computed(reused)
+        offered = self._donors.lend(lender, lend, source, reused.at)
+        return _Found(
+            read,
+            retained,
+            lent=lend[loan.fragments - 1].end if loan else 0,
+            offered=lend[offered - 1].end if offered else 0,
+        )
 
     def _observe(self, planned: PlannedFragment, span: tuple[int, int], found: _Found) -> FragmentObservation:
         """Tell what became of the fragment with the tokens `span`."""

@@ -100,3 +100,12 @@ def test_the_least_recently_lent_goes_first() -> None:
     assert len(donors) == 2
     assert donors.find("acme", [link("b")], 0, 0) is None
     assert donors.find("acme", [link("a")], 0, 0) is not None
+
+
+@given(st.integers(0, 4), st.integers(0, 4))
+def test_it_is_told_after_how_many_fragments_there_is_a_donor(capacity: int, count: int) -> None:
+    donors = Donors(capacity)
+    links = [link(str(number), 10 * number + 10) for number in range(count)]
+    told = donors.lend("acme", links, computed(), 0)
+    assert told == (count if count <= capacity else 0)
+    assert (donors.find("acme", links[:1], 0, 0) is not None) == (told > 0)

@@ -116,6 +116,14 @@ def test_a_short_text_is_similar_to_nothing_but_itself(caller: Caller) -> None:
     assert caller.chat(message("other short text", ASKING)).cached == 0
 
 
+def test_what_there_is_no_room_for_is_not_said_to_be_retained() -> None:
+    with running("--capacity-blocks", "0") as (url, _):
+        caller = Caller(url)
+        for _ in range(2):
+            said = caller.chat(message(text(), ASKING), message(text(), ASKING))
+            assert said.each("retention") == ["declined", "declined"]
+
+
 def test_the_operator_says_in_how_many_words_similar_texts_may_differ() -> None:
     with running("--similar-but-for", "0") as (url, _):
         caller = Caller(url, MONDAY)
