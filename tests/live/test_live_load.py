@@ -1,5 +1,7 @@
 """64 clients of 8 tenants on shared prompts, in front of a real vLLM: nobody reads over a boundary."""
 
+import os
+
 from gateway.crowd import Crowd, Someone
 
 from reference_gateway.live.gateway import Gateway
@@ -7,7 +9,7 @@ from reference_gateway.live.gateway import Gateway
 TENANTS = 8
 CLIENTS = 4
 """Of each of a tenant's two principals."""
-SECONDS = 60
+SECONDS = float(os.environ.get("LIVE_LOAD_SECONDS", "60"))
 
 
 def test_64_clients_of_8_tenants_share_nothing_and_find_their_own(gateway: Gateway) -> None:
