@@ -1,6 +1,7 @@
 """`cctest mutate`: our own implementation broken on purpose, to see the suite turn red."""
 
 import json
+import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -10,14 +11,17 @@ from typing import Any
 
 import click
 
+from cctest.bundle import suite_digest
 from cctest.catalogue import load_catalogue
 from cctest.mutation.catalogue import load_mutants
 from cctest.mutation.elements import elements_text
+from cctest.mutation.generate import generate
 from cctest.mutation.golden import judge_golden
 from cctest.mutation.mutant import Mutant
 from cctest.mutation.report import MutationReport, to_json
 from cctest.mutation.session import WORKERS, Progress, run
 from cctest.mutation.state import State
+from cctest.mutation.survivors import load_survivors, require_fresh
 from cctest.mutation.text import markdown_text, terminal_text
 from cctest.mutation.worker import Suite
 from cctest.probe.load import load_cases
@@ -36,6 +40,12 @@ BY_NAME: Filter[Mutant] = Filter(
     "--mutant", "names", metavar="NAME", multiple=True, help="Only the one of this name, or a glob."
 )
 @click.option("--rule", "rules", metavar="ID", multiple=True, help="Only mutants that break this rule.")
+@click.option(
+    "--generated", is_flag=True, help="Only mutants that operators make of the source: many, and long."
+)
+@click.option(
+    "--sample", type=click.IntRange(1), metavar="N", help="With --generated: only N, drawn by the suite."
+)
 @click.option("--whole", is_flag=True, help="Run every check for every mutant, not only until it is killed.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=WORKERS, help="Mutants judged at a time.")
 @click.option("--state", metavar="FILE", help="Keep what is found out there, and go on from it.")
@@ -49,6 +59,8 @@ def command(
     *,
     names: Sequence[str],
     rules: Sequence[str],
+    generated: bool,
+    sample: int | None,
     whole: bool,
     jobs: int,
     state: str | None,
@@ -63,8 +75,12 @@ def command(
     """
     check_destinations([path for path in (json_path, elements, markdown) if path is not None])
     vectors, cases = bundled_vectors(), load_cases()
-    catalogue = load_mutants()
+    catalogue = generate() if generated else load_mutants()
+    arguments = load_survivors() if generated else {}
+    require_fresh(arguments, {mutant.id for mutant in catalogue})
     chosen = BY_NAME.narrow(catalogue, Wanted(names, rules), load_catalogue())
+    if sample is not None and sample < len(chosen):
+        chosen = tuple(random.Random(suite_digest()).sample(chosen, sample))  # noqa: S311 - no secret
     started, clock = datetime.now(UTC), monotonic()
     kept = State(None if state is None else Path(state), chosen, whole=whole)
     try:
@@ -84,7 +100,8 @@ def command(
         seconds=monotonic() - clock,
         baseline=baseline.checks,
         judged=tuple(zip(chosen, verdicts, strict=True)),
-        golden=tuple(judge_golden(vectors)) if len(chosen) == len(catalogue) else (),
+        golden=tuple(judge_golden(vectors)) if len(chosen) == len(catalogue) and not generated else (),
+        arguments=arguments,
         whole=whole,
         notes=_notes(chosen, catalogue, kept),
     )

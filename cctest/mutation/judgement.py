@@ -38,6 +38,11 @@ class Run:
     whole: bool = False
 
     @property
+    def crashed(self) -> bool:
+        """Whether anything crashed, or nothing could be run."""
+        return bool(self.broke) or any(one.broke for one in self.seen)
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """The checks that failed, and not for a crash."""
         return tuple(
@@ -110,7 +115,7 @@ def decide(mutant: Mutant, runs: Sequence[Run], seconds: float) -> Verdict:
         status = Status.KILLED_BY_ANOTHER
     elif any(run.late for run in runs):
         status = Status.TIMED_OUT
-    elif any(run.broke for run in runs) or any(one.broke for one in seen):
+    elif any(run.crashed for run in runs):
         status, note = Status.BROKE, _breakage(runs, seen)
     else:
         status = Status.SURVIVED

@@ -12,7 +12,7 @@ from cctest.instrument.client import running_engine
 from cctest.mutation import worker
 from cctest.mutation.judgement import Run
 from cctest.mutation.mutant import Judge, Mutant, Setup, Verdict
-from cctest.mutation.worker import Suite, named_cases
+from cctest.mutation.worker import Suite, first_cell, named_cases
 from cctest.probe.case import Case
 from cctest.problem import Problem
 from cctest.verdict import Exit
@@ -79,8 +79,10 @@ def _needed(setup: Setup, mutants: Iterable[Mutant], suite: Suite) -> tuple[Case
     if setup.judge is Judge.VECTORS:
         return ()
     cases = [case for case in suite.cases if setup.judge is Judge.FORWARDING or not case.two_ended]
-    if suite.whole or any(mutant.caught_by is None for mutant in mutants if setup in mutant.setups):
+    if suite.whole:
         return tuple(cases)
+    if any(mutant.caught_by is None for mutant in mutants if setup in mutant.setups):
+        return tuple(first_cell(case) for case in cases)
     named = {case.id for mutant in mutants if setup in mutant.setups for case in named_cases(mutant, cases)}
     return tuple(case for case in cases if case.id in named)
 

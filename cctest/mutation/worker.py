@@ -43,7 +43,7 @@ class Worker:
                 runs.append(self._reader.of_vectors(ran))
             elif isinstance(mutant.change, SourceChange):
                 runs += self._probes(mutant, mutant.change, setup)
-            if runs[-1].findings and not self._suite.whole:
+            if (runs[-1].findings or runs[-1].crashed) and not self._suite.whole:
                 break
         return decide(mutant, runs, time.monotonic() - started)
 

@@ -1,0 +1,83 @@
+"""Of which modules mutants are generated, and who judges those of each.
+
+The core, as far as it decides what a rule is about, and what of our gateway decides. Left out is what only
+says where in a text something stands and in which words it is told (`positions`, `source`, `document_order`,
+`schema`), and what reads our own data files (`strict_yaml`): no rule is about them.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from cctest.mutation.mutant import Judge, Setup
+
+_VECTORS: Final = Setup(Judge.VECTORS)
+_EMBEDDED: Final = Setup(Judge.EMBEDDED)
+_FORWARDING: Final = Setup(Judge.FORWARDING)
+_REJECTING: Final = Setup(Judge.FORWARDING, ("--on-unenforceable=reject",))
+_GENERATIONS: Final = Setup(
+    Judge.FORWARDING, ("--max-age=generations", "--engine-deadline=0.5", "--abort-margin=0.1")
+)
+_NO_APPROXIMATE: Final = "--approximate=unenforceable"
+
+_CORE: Final = (_VECTORS, _EMBEDDED)
+_GATEWAY: Final = (_EMBEDDED, _FORWARDING)
+_IN_FRONT: Final = (_FORWARDING,)
+
+SCOPE: Final[Mapping[str, tuple[Setup, ...]]] = {
+    **{
+        f"cctest/contract/{name}.py": _CORE
+        for name in (
+            "composition",
+            "digest",
+            "eligibility",
+            "sharing",
+            "hints",
+            "intent",
+            "capabilities",
+            "status",
+            "shape",
+            "vocabulary",
+            "documents",
+            "assembly",
+            "encoding",
+            "scalars",
+            "strict_json",
+            "quick_json",
+        )
+    },
+    "reference_gateway/plan.py": _GATEWAY,
+    "reference_gateway/enforceability.py": (_EMBEDDED, _FORWARDING, _REJECTING),
+    "reference_gateway/status.py": _GATEWAY,
+    "reference_gateway/refusal.py": _GATEWAY,
+    "reference_gateway/request/intake.py": _GATEWAY,
+    "reference_gateway/request/misplaced.py": _GATEWAY,
+    "reference_gateway/request/model_visible.py": _GATEWAY,
+    "reference_gateway/in_process/embedded.py": (_EMBEDDED,),
+    "reference_gateway/approximate.py": (
+        Setup(Judge.FORWARDING, (_NO_APPROXIMATE,)),
+        Setup(Judge.FORWARDING, (_NO_APPROXIMATE, "--on-unenforceable=reject")),
+    ),
+    "reference_gateway/lowering/lowering.py": (_FORWARDING, _GENERATIONS),
+    "reference_gateway/lowering/salt.py": _IN_FRONT,
+    "reference_gateway/lowering/generations.py": (_GENERATIONS,),
+    "reference_gateway/engine/usage.py": _IN_FRONT,
+    "reference_gateway/engine/forwarding.py": _IN_FRONT,
+}
+"""By file, relative to the packages: what is tried in turn until something kills the mutant."""
+
+WORDING: Final = frozenset(
+    {
+        "cctest/contract/strict_json.py:_Scanner._no_value",
+        "cctest/contract/strict_json.py:_Scanner._seen",
+        "cctest/contract/strict_json.py:_Scanner._refusal",
+        "cctest/contract/strict_json.py:_bad_character",
+        "cctest/contract/assembly.py:Assembly.container_pointer",
+        "cctest/contract/assembly.py:Assembly.refusal",
+        "cctest/contract/shape.py:shown",
+        "cctest/contract/shape.py:listed",
+        "reference_gateway/refusal.py:RefusalError.headers",
+        "reference_gateway/refusal.py:RefusalError.body",
+        "reference_gateway/refusal.py:code_of",
+    }
+)
+"""Functions that only say in words what was wrong, and where: no mutants are made of them."""
