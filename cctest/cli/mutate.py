@@ -17,6 +17,7 @@ from cctest.mutation.catalogue import load_mutants
 from cctest.mutation.elements import elements_text
 from cctest.mutation.generate import generate
 from cctest.mutation.golden import judge_golden
+from cctest.mutation.losses import load_census, losses
 from cctest.mutation.mutant import Mutant
 from cctest.mutation.report import MutationReport, to_json
 from cctest.mutation.session import WORKERS, Progress, run
@@ -102,6 +103,7 @@ def command(
         judged=tuple(zip(chosen, verdicts, strict=True)),
         golden=tuple(judge_golden(vectors)) if len(chosen) == len(catalogue) and not generated else (),
         arguments=arguments,
+        losses=() if generated else tuple(losses(catalogue, load_census(), vectors, cases)),
         whole=whole,
         notes=_notes(chosen, catalogue, kept),
     )

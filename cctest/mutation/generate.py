@@ -42,13 +42,17 @@ def _of_file(path: str, setups: tuple[Setup, ...]) -> Iterator[Mutant]:
             id=f"{path}:{function}:{one.operator.replace(' ', '-')}:{digest}",
             family=Family.GENERATED,
             rules=(),
-            inverts=f"line {offsets.line(start)}: {' '.join(was.split())} becomes {' '.join(becomes.split())}",
+            inverts=f"line {offsets.line(start)}: {_in_a_line(was)} becomes {_in_a_line(becomes)}",
             change=source_change(path, edit),
             setups=setups,
             operator=one.operator,
             was=was,
             becomes=becomes,
         )
+
+
+def _in_a_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _sites(tree: ast.AST, inside: tuple[str, ...]) -> Iterator[tuple[str, ast.stmt, Replacement]]:

@@ -24,7 +24,7 @@ class MutationReport:
     `judged` pairs each mutant with what became of it. `golden` are the altered golden values. `baseline`
     counts the checks that the unmutated implementation passed in the same session, by setup. `arguments` say,
     by mutant, why a survivor need not be killed. With `whole` all checks were run for every mutant. `notes`
-    are remarks about the run, such as how it was narrowed.
+    are remarks about the run, such as how it was narrowed. `losses` tells what the suite had and has no more.
     """
 
     started: str
@@ -35,6 +35,7 @@ class MutationReport:
     arguments: Mapping[str, Argument] = field(default_factory=dict)
     whole: bool = False
     notes: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
 
     def verdicts(self, family: Family) -> tuple[Verdict, ...]:
         """Give what became of the mutants of one family."""
@@ -60,7 +61,7 @@ class MutationReport:
         ]
         generated = tally(self.verdicts(Family.GENERATED))
         enough = generated.score is None or generated.score >= LEAST_SCORE
-        return Exit.OK if not missed and enough and not self.unargued() else Exit.FAILED
+        return Exit.FAILED if missed or self.losses or not enough or self.unargued() else Exit.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,7 @@ def to_json(report: MutationReport) -> dict[str, Any]:
         "baseline": [{"setup": setup, "passed": count} for setup, count in report.baseline.items()],
         "summary": {str(family): _figures(report.verdicts(family)) for family in Family},
         "notes": list(report.notes),
+        "losses": list(report.losses),
         "mutants": [_mutant(report, mutant, verdict) for mutant, verdict in report.judged],
         "golden": [
             {

@@ -38,13 +38,15 @@ def terminal_text(report: MutationReport, *, quiet: bool = False) -> str:
         lines += _matrix(report)
         lines += _missed(report)
         lines += [f"note: {note}" for note in report.notes]
+    lines += [f"lost: {loss}" for loss in report.losses]
     lines += [*_figures(report), verdict_line(report)]
     return "\n".join(lines) + "\n"
 
 
 def verdict_line(report: MutationReport) -> str:
     """Say in a line what the run came to."""
-    outcome = "every mutant was killed as it should" if not report.exit() else "the suite missed mutants"
+    outcome = "the suite missed mutants" if report.exit() else "every mutant was killed as it should"
+    outcome = "the suite has lost something" if report.losses else outcome
     return f"{outcome}; {report.seconds:.0f} s"
 
 
