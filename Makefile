@@ -77,6 +77,8 @@ reports: $(READY)
 	$(BIN)/cctest coverage --quiet --markdown reports/coverage.md $(COVERED:%=reports/%.json)
 	$(BIN)/cctest report reports/probe-embedded.json --html reports/probe-embedded.html
 	$(BIN)/cctest report reports/probe-forwarding.json --html reports/probe-forwarding.html
+	$(BIN)/cctest mutate --quiet --json reports/mutation.json --markdown reports/mutation.md \
+	  --elements-json reports/mutation-elements.json
 	$(BIN)/python -m tests.figures
 
 wheel: $(READY)

@@ -1,7 +1,11 @@
 """Figures in README.md that the files in reports/ say: written by `make reports`, never typed by hand."""
 
+import json
 import re
 from pathlib import Path
+from typing import Any
+
+from cctest.mutation.text import percent
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(<!-- figures, by make reports -->\n).*?(<!-- end of figures -->)", re.DOTALL)
@@ -14,10 +18,36 @@ def coverage() -> str:
     return f"- [Coverage](reports/coverage.md): {figures}.\n"
 
 
+def mutation() -> str:
+    """How many mutants of each family reports/mutation.json and its like say were killed."""
+    lines = ""
+    for name, words in (("mutation", "Mutation"), ("mutation-generated", "Generated mutants")):
+        path = ROOT / "reports" / f"{name}.json"
+        if path.exists():
+            summary = json.loads(path.read_bytes())["summary"]
+            told = "; ".join(
+                _killed(family, figures) for family, figures in summary.items() if figures["total"]
+            )
+            lines += f"- [{words}](reports/{name}.md): {told}.\n"
+    return lines
+
+
+def _killed(family: str, figures: dict[str, Any]) -> str:
+    kinds = {
+        "rule": "rules inverted",
+        "schema": "schema keywords left out",
+        "golden": "golden values altered",
+    }
+    killed = figures["statuses"]["killed"]
+    told = f"{killed} of {figures['total']} {kinds.get(family, 'made')} killed ({percent(figures['score'])})"
+    broke = figures["statuses"]["broke"]
+    return f"{told}, not counting {broke} that only crash" if broke else told
+
+
 def readme() -> str:
     """README.md as it ought to be."""
     text = (ROOT / "README.md").read_text("utf-8")
-    return BLOCK.sub(lambda match: f"{match[1]}{coverage()}{match[2]}", text)
+    return BLOCK.sub(lambda match: f"{match[1]}{coverage()}{mutation()}{match[2]}", text)
 
 
 if __name__ == "__main__":

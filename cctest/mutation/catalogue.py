@@ -62,6 +62,7 @@ def _source_mutant(file: DataFile, pointer: str, item: Mapping[str, Any]) -> Mut
         setups=(Setup(Judge(item["on"]), tuple(item.get("options", ()))),),
         caught_by=item["caught_by"],
         cells=tuple(item.get("cells", ())),
+        entails=tuple(item.get("entails", ())),
         was=was.strip(),
         becomes=becomes.strip(),
     )

@@ -9,7 +9,7 @@ from typing import Final
 from cctest.mutation.catalogue import source_change, source_of
 from cctest.mutation.mutant import Edit, Family, Mutant, Setup
 from cctest.mutation.operators import Replacement, replacements
-from cctest.mutation.scope import SCOPE, WORDING
+from cctest.mutation.scope import LEFT_OUT, SCOPE
 
 _FEW_NAMES: Final = 4
 
@@ -28,7 +28,7 @@ def _of_file(path: str, setups: tuple[Setup, ...]) -> Iterator[Mutant]:
     offsets = _Offsets(source)
     same: Counter[str] = Counter()
     for function, statement, one in _sites(ast.parse(source), ()):
-        if f"{path}:{function}" in WORDING:
+        if f"{path}:{function}" in LEFT_OUT:
             continue
         start, end = offsets.span(one.node)
         edit = Edit(start, end, one.text)

@@ -158,7 +158,6 @@ def _breakage(runs: Iterable[Run], seen: Iterable[Seen]) -> str:
 
 
 def unexplained(mutant: Mutant, verdict: Verdict) -> tuple[Finding, ...]:
-    """Give the failures that rest on none of the rules that the mutant is said to break."""
-    return tuple(
-        finding for finding in verdict.findings if mutant.rules and not set(mutant.rules) & set(finding.rules)
-    )
+    """Give the failures that rest on none of the rules that the mutant is said to break or to entail."""
+    expected = {*mutant.rules, *mutant.entails}
+    return tuple(one for one in verdict.findings if expected and not expected & {*one.rules})

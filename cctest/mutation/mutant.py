@@ -92,7 +92,8 @@ class Setup:
 class Mutant:
     """One mutant.
 
-    `rules` are those that it breaks, `inverts` says in words how. `caught_by` names the check that has to
+    `rules` are those that it breaks, `inverts` says in words how; `entails` are more rules, whose checks fail
+    too because they rest on what is broken. `caught_by` names the check that has to
     fail: a vector, or `case#expectation`; it is None where any will do. With `cells` it must fail in the
     cells that agree with one of them, and in no other. `setups` are tried in turn until one kills it.
     `operator` is that of a generated mutant; `was` and `becomes` show the change.
@@ -106,6 +107,7 @@ class Mutant:
     setups: tuple[Setup, ...]
     caught_by: str | None = None
     cells: tuple[Mapping[str, str], ...] = ()
+    entails: tuple[str, ...] = ()
     operator: str = ""
     was: str = ""
     becomes: str = ""

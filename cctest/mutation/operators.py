@@ -135,7 +135,7 @@ def _returned(node: ast.AST) -> Iterator[Replacement]:
 
 
 def _statement(node: ast.AST) -> Iterator[Replacement]:
-    """Leave a statement out: a call for its effect, an assignment to a part of something, a jump, an error."""
+    """Leave a statement out: a call for its effect, an assignment to a part of a thing, a jump, an error."""
     removable = ast.Raise | ast.AugAssign | ast.Delete | ast.Continue | ast.Break
     changes = (
         isinstance(node, ast.Assign)

@@ -1,7 +1,7 @@
 """The record of a mutation run, its figures, and its JSON shape (`schemas/mutation.schema.json`)."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from cctest import __version__
 from cctest.bundle import SUITE_VERSION, suite_digest
 from cctest.mutation.judgement import unexplained
 from cctest.mutation.mutant import Family, Finding, Mutant, SchemaChange, Status, Verdict
-from cctest.mutation.survivors import Argument
+from cctest.mutation.survivors import EQUIVALENT, Argument
 from cctest.verdict import Exit
 
 SCHEMA_VERSION: Final = 1
@@ -43,6 +43,10 @@ class MutationReport:
             return self.golden
         return tuple(verdict for mutant, verdict in self.judged if mutant.family is family)
 
+    def tally(self, family: Family) -> Tally:
+        """Count what became of the mutants of one family."""
+        return tally(self.verdicts(family), self.arguments)
+
     def unargued(self) -> tuple[str, ...]:
         """Name the generated mutants that survived and that nobody has argued for."""
         return tuple(
@@ -59,7 +63,7 @@ class MutationReport:
         missed = [
             one for family in catalogue for one in self.verdicts(family) if one.status is not Status.KILLED
         ]
-        generated = tally(self.verdicts(Family.GENERATED))
+        generated = self.tally(Family.GENERATED)
         enough = generated.score is None or generated.score >= LEAST_SCORE
         return Exit.FAILED if missed or self.losses or not enough or self.unargued() else Exit.OK
 
@@ -69,16 +73,19 @@ class Tally:
     """How many mutants there are, how many of each status, and the score.
 
     `score` is the part that was killed by the check that it is for. Mutants that only broke show nothing
-    about the suite: they count for `strict`, where whatever isn't killed counts against it, not for `score`.
+    about the suite, and those that are argued to be `equivalent` can't be killed: they count for `strict`,
+    where whatever isn't killed counts against it, and not for `score`.
     """
 
     total: int
     by_status: Mapping[Status, int]
+    equivalent: int = 0
 
     @property
     def score(self) -> float | None:
         """The score, from 0 to 1; None where no mutant says anything."""
-        telling = self.total - self.by_status.get(Status.BROKE, 0) - self.by_status.get(Status.NOT_APPLIED, 0)
+        silent = self.by_status.get(Status.BROKE, 0) + self.by_status.get(Status.NOT_APPLIED, 0)
+        telling = self.total - silent - self.equivalent
         return self.by_status.get(Status.KILLED, 0) / telling if telling else None
 
     @property
@@ -87,10 +94,12 @@ class Tally:
         return self.by_status.get(Status.KILLED, 0) / self.total if self.total else None
 
 
-def tally(verdicts: Iterable[Verdict]) -> Tally:
-    """Count verdicts."""
+def tally(verdicts: Sequence[Verdict], arguments: Mapping[str, Argument] | None = None) -> Tally:
+    """Count verdicts, in the light of what is argued for survivors."""
     counted = Counter(verdict.status for verdict in verdicts)
-    return Tally(counted.total(), {status: counted[status] for status in Status})
+    argued = [(arguments or {}).get(one.mutant) for one in verdicts if one.status is Status.SURVIVED]
+    equivalent = sum(one is not None and one.kind == EQUIVALENT for one in argued)
+    return Tally(counted.total(), {status: counted[status] for status in Status}, equivalent)
 
 
 def by_rule(report: MutationReport) -> dict[str, list[tuple[Mutant, Verdict]]]:
@@ -113,7 +122,7 @@ def to_json(report: MutationReport) -> dict[str, Any]:
         "whole": report.whole,
         "exit": int(report.exit()),
         "baseline": [{"setup": setup, "passed": count} for setup, count in report.baseline.items()],
-        "summary": {str(family): _figures(report.verdicts(family)) for family in Family},
+        "summary": {str(family): _figures(report.tally(family)) for family in Family},
         "notes": list(report.notes),
         "losses": list(report.losses),
         "mutants": [_mutant(report, mutant, verdict) for mutant, verdict in report.judged],
@@ -128,12 +137,12 @@ def to_json(report: MutationReport) -> dict[str, Any]:
     }
 
 
-def _figures(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    counted = tally(verdicts)
+def _figures(counted: Tally) -> dict[str, Any]:
     return {
         "total": counted.total,
         "score": None if counted.score is None else round(counted.score, 4),
         "strict": None if counted.strict is None else round(counted.strict, 4),
+        "equivalent": counted.equivalent,
         "statuses": {str(status): count for status, count in counted.by_status.items()},
     }
 
@@ -146,6 +155,7 @@ def _mutant(report: MutationReport, mutant: Mutant, verdict: Verdict) -> dict[st
         "id": mutant.id,
         "family": str(mutant.family),
         "rules": list(mutant.rules),
+        "entails": list(mutant.entails),
         "inverts": mutant.inverts,
         "where": f"schemas/{change.kind}.schema.json" if isinstance(change, SchemaChange) else change.path,
         "was": mutant.was,
@@ -172,6 +182,6 @@ def _finding(finding: Finding, *, explained: bool) -> dict[str, Any]:
         "check": finding.check,
         "cell": dict(finding.cell),
         "rules": list(finding.rules),
-        "message": finding.message[:300],
+        "message": finding.message[:160],
         "explained": explained,
     }

@@ -7,10 +7,14 @@ longer applies to anything, which is told.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from cctest import bundle, datafile
 from cctest.problem import UsageProblem
+
+
+EQUIVALENT: Final = "equivalent"
+"""The kind of argument by which a mutant can't be told from the original at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Final
 
 from cctest.mutation.judgement import unexplained
 from cctest.mutation.mutant import Family, Mutant, Status, Verdict
-from cctest.mutation.report import MutationReport, Tally, by_rule, tally
+from cctest.mutation.report import MutationReport, Tally, by_rule
 
 _MARKS: Final = {
     Status.KILLED: "x",
@@ -83,7 +83,7 @@ def _details(report: MutationReport, mutant: Mutant, verdict: Verdict) -> Iterat
 
 def _figures(report: MutationReport) -> Iterator[str]:
     for family, words in _FAMILIES.items():
-        counted = tally(report.verdicts(family))
+        counted = report.tally(family)
         if counted.total:
             yield f"{words}: {_told(counted)}"
     passed = ", ".join(f"{count} checks ({setup})" for setup, count in report.baseline.items())
@@ -92,14 +92,15 @@ def _figures(report: MutationReport) -> Iterator[str]:
 
 def _told(counted: Tally) -> str:
     """Spell a count: what was killed, and what else became of how many."""
-    others = [
-        f"{count} {status}"
-        for status, count in counted.by_status.items()
-        if count and status is not Status.KILLED
-    ]
-    return ", ".join(
-        (f"{counted.by_status[Status.KILLED]} of {counted.total} killed ({percent(counted.score)})", *others)
-    )
+    killed = counted.by_status[Status.KILLED]
+    return ", ".join((f"{killed} of {counted.total} killed ({percent(counted.score)})", *_others_of(counted)))
+
+
+def _others_of(counted: Tally) -> Iterator[str]:
+    for status, count in counted.by_status.items():
+        if count and status is not Status.KILLED:
+            among = counted.equivalent if status is Status.SURVIVED else 0
+            yield f"{count} {status}" + (f", {among} of these equivalent" if among else "")
 
 
 def markdown_text(report: MutationReport) -> str:
@@ -112,14 +113,10 @@ def summary_table(report: MutationReport) -> Iterator[str]:
     yield "| mutants | in all | killed | score | otherwise |"
     yield "|---|---|---|---|---|"
     for family, words in _FAMILIES.items():
-        counted = tally(report.verdicts(family))
+        counted = report.tally(family)
         if not counted.total:
             continue
-        others = ", ".join(
-            f"{count} {status}"
-            for status, count in counted.by_status.items()
-            if count and status is not Status.KILLED
-        )
+        others = ", ".join(_others_of(counted))
         killed = counted.by_status[Status.KILLED]
         yield f"| {words} | {counted.total} | {killed} | {percent(counted.score)} | {others or '-'} |"
 
