@@ -18,6 +18,40 @@ LEAST_SCORE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """How many mutants there are, how many of each status, and the score.
+
+    `score` is the part that was killed by the check that it is for. Mutants that only broke show nothing
+    about the suite, and those that are argued to be `equivalent` can't be killed: they count for `strict`,
+    where whatever isn't killed counts against it, and not for `score`.
+    """
+
+    total: int
+    by_status: Mapping[Status, int]
+    equivalent: int = 0
+
+    @property
+    def score(self) -> float | None:
+        """The score, from 0 to 1; None where no mutant says anything."""
+        silent = self.by_status.get(Status.BROKE, 0) + self.by_status.get(Status.NOT_APPLIED, 0)
+        telling = self.total - silent - self.equivalent
+        return self.by_status.get(Status.KILLED, 0) / telling if telling else None
+
+    @property
+    def strict(self) -> float | None:
+        """The part of all mutants that was killed, from 0 to 1; None where there are none."""
+        return self.by_status.get(Status.KILLED, 0) / self.total if self.total else None
+
+
+def tally(verdicts: Sequence[Verdict], arguments: Mapping[str, Argument] | None = None) -> Tally:
+    """Count verdicts, in the light of what is argued for survivors."""
+    counted = Counter(verdict.status for verdict in verdicts)
+    argued = [(arguments or {}).get(one.mutant) for one in verdicts if one.status is Status.SURVIVED]
+    equivalent = sum(one is not None and one.kind == EQUIVALENT for one in argued)
+    return Tally(counted.total(), {status: counted[status] for status in Status}, equivalent)
+
+
+@dataclass(frozen=True, slots=True)
 class MutationReport:
     """One mutation run, whole.
 
@@ -66,40 +100,6 @@ class MutationReport:
         generated = self.tally(Family.GENERATED)
         enough = generated.score is None or generated.score >= LEAST_SCORE
         return Exit.FAILED if missed or self.losses or not enough or self.unargued() else Exit.OK
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How many mutants there are, how many of each status, and the score.
-
-    `score` is the part that was killed by the check that it is for. Mutants that only broke show nothing
-    about the suite, and those that are argued to be `equivalent` can't be killed: they count for `strict`,
-    where whatever isn't killed counts against it, and not for `score`.
-    """
-
-    total: int
-    by_status: Mapping[Status, int]
-    equivalent: int = 0
-
-    @property
-    def score(self) -> float | None:
-        """The score, from 0 to 1; None where no mutant says anything."""
-        silent = self.by_status.get(Status.BROKE, 0) + self.by_status.get(Status.NOT_APPLIED, 0)
-        telling = self.total - silent - self.equivalent
-        return self.by_status.get(Status.KILLED, 0) / telling if telling else None
-
-    @property
-    def strict(self) -> float | None:
-        """The part of all mutants that was killed, from 0 to 1; None where there are none."""
-        return self.by_status.get(Status.KILLED, 0) / self.total if self.total else None
-
-
-def tally(verdicts: Sequence[Verdict], arguments: Mapping[str, Argument] | None = None) -> Tally:
-    """Count verdicts, in the light of what is argued for survivors."""
-    counted = Counter(verdict.status for verdict in verdicts)
-    argued = [(arguments or {}).get(one.mutant) for one in verdicts if one.status is Status.SURVIVED]
-    equivalent = sum(one is not None and one.kind == EQUIVALENT for one in argued)
-    return Tally(counted.total(), {status: counted[status] for status in Status}, equivalent)
 
 
 def by_rule(report: MutationReport) -> dict[str, list[tuple[Mutant, Verdict]]]:

@@ -12,7 +12,6 @@ from typing import Any, Final
 from cctest import bundle, datafile
 from cctest.problem import UsageProblem
 
-
 EQUIVALENT: Final = "equivalent"
 """The kind of argument by which a mutant can't be told from the original at all."""
 
