@@ -1,7 +1,7 @@
 """`python -m cctest.mutation.child CHANGE PROOF MODULE OPTIONS...`: run a module with one source changed.
 
-CHANGE is a JSON file with what `patching.install` takes, or an empty object for no change. Once the changed
-module was really loaded, its name is written to the file PROOF.
+CHANGE is a JSON file with what `patching.install` takes, or an empty object for no change. When the changed
+module is really loaded, its name is written to the file PROOF.
 """
 
 import json

@@ -105,8 +105,11 @@ def decide(mutant: Mutant, runs: Sequence[Run], seconds: float) -> Verdict:
     findings = [finding for run in runs for finding in run.findings]
     named = [finding for finding in findings if is_named(mutant, finding.check)]
     note = ""
-    if not any(run.applied for run in runs):
+    if not any(run.applied or run.broke or run.late for run in runs):
         status = Status.NOT_APPLIED
+    elif not any(run.applied for run in runs):
+        late = any(run.late for run in runs)
+        status, note = (Status.TIMED_OUT, "") if late else (Status.BROKE, _breakage(runs, seen))
     elif named and (elsewhere := _elsewhere(mutant, seen)):
         status, note = Status.KILLED_BY_ANOTHER, elsewhere
     elif named or (findings and mutant.caught_by is None):

@@ -33,8 +33,8 @@ class _PatchedLoader(SourceFileLoader):
         return code
 
     def exec_module(self, module: ModuleType) -> None:
-        super().exec_module(module)
         self._told()
+        super().exec_module(module)
 
 
 class _Finder(MetaPathFinder):
@@ -56,7 +56,7 @@ class _Finder(MetaPathFinder):
 
 
 def install(change: dict[str, Any], told: Callable[[], None]) -> None:
-    """Have `change["module"]` loaded with one edit made, and `told` called once it was.
+    """Have `change["module"]` loaded with one edit made, and `told` called when it is.
 
     The other members are those of the edit, `start`, `end` and `text`, and `digest`, the SHA-256 of the
     source that it is for. Raises PatchError where the module is loaded already, and later, when it is

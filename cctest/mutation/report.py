@@ -9,7 +9,7 @@ from cctest import __version__
 from cctest.bundle import SUITE_VERSION, suite_digest
 from cctest.mutation.judgement import unexplained
 from cctest.mutation.mutant import Family, Finding, Mutant, SchemaChange, Status, Verdict
-from cctest.mutation.survivors import EQUIVALENT, Argument
+from cctest.mutation.survivors import GAP, UNKILLABLE, Argument
 from cctest.verdict import Exit
 
 SCHEMA_VERSION: Final = 1
@@ -22,19 +22,19 @@ class Tally:
     """How many mutants there are, how many of each status, and the score.
 
     `score` is the part that was killed by the check that it is for. Mutants that only broke show nothing
-    about the suite, and those that are argued to be `equivalent` can't be killed: they count for `strict`,
-    where whatever isn't killed counts against it, and not for `score`.
+    about the suite, and a suite would be wrong to fail those that are argued to be `unkillable`: they count
+    for `strict`, where whatever isn't killed counts against it, and not for `score`.
     """
 
     total: int
     by_status: Mapping[Status, int]
-    equivalent: int = 0
+    unkillable: int = 0
 
     @property
     def score(self) -> float | None:
         """The score, from 0 to 1; None where no mutant says anything."""
         silent = self.by_status.get(Status.BROKE, 0) + self.by_status.get(Status.NOT_APPLIED, 0)
-        telling = self.total - silent - self.equivalent
+        telling = self.total - silent - self.unkillable
         return self.by_status.get(Status.KILLED, 0) / telling if telling else None
 
     @property
@@ -47,8 +47,8 @@ def tally(verdicts: Sequence[Verdict], arguments: Mapping[str, Argument] | None 
     """Count verdicts, in the light of what is argued for survivors."""
     counted = Counter(verdict.status for verdict in verdicts)
     argued = [(arguments or {}).get(one.mutant) for one in verdicts if one.status is Status.SURVIVED]
-    equivalent = sum(one is not None and one.kind == EQUIVALENT for one in argued)
-    return Tally(counted.total(), {status: counted[status] for status in Status}, equivalent)
+    unkillable = sum(one is not None and one.kind in UNKILLABLE for one in argued)
+    return Tally(counted.total(), {status: counted[status] for status in Status}, unkillable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,15 @@ class MutationReport:
         return tally(self.verdicts(family), self.arguments)
 
     def unargued(self) -> tuple[str, ...]:
-        """Name the generated mutants that survived and that nobody has argued for."""
+        """Name the generated mutants that survived and ought to be found, as far as anybody has argued."""
         return tuple(
             verdict.mutant
             for verdict in self.verdicts(Family.GENERATED)
-            if not verdict.killed
-            and verdict.status is not Status.BROKE
-            and verdict.mutant not in self.arguments
+            if not verdict.killed and verdict.status is not Status.BROKE and not self._excused(verdict.mutant)
         )
+
+    def _excused(self, mutant: str) -> bool:
+        return mutant in self.arguments and self.arguments[mutant].kind != GAP
 
     def exit(self) -> Exit:
         """Give the exit code: 0 if everything was killed as it should."""
@@ -142,7 +143,7 @@ def _figures(counted: Tally) -> dict[str, Any]:
         "total": counted.total,
         "score": None if counted.score is None else round(counted.score, 4),
         "strict": None if counted.strict is None else round(counted.strict, 4),
-        "equivalent": counted.equivalent,
+        "unkillable": counted.unkillable,
         "statuses": {str(status): count for status, count in counted.by_status.items()},
     }
 

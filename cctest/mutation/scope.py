@@ -3,7 +3,7 @@
 The core, as far as it decides what a rule is about, and what of our gateway decides. Left out is:
 
 - what only says where in a text something stands and in which words it is told (`positions`, `source`,
-  `document_order`, `schema`, and the functions named below), and what reads our own data files (`strict_yaml`);
+  `document_order`, `schema`, and functions named below), and what reads our own data files (`strict_yaml`);
 - shortcuts: `quick_json`, and the quick reader of intents. They hand over whatever they doubt, so that most
   changes of theirs cost time and nothing else. That they agree with the close readers is for the core's own
   tests; rules that they could break by themselves are inverted in the catalogue.

@@ -12,13 +12,15 @@ from typing import Any, Final
 from cctest import bundle, datafile
 from cctest.problem import UsageProblem
 
-EQUIVALENT: Final = "equivalent"
-"""The kind of argument by which a mutant can't be told from the original at all."""
+UNKILLABLE: Final = frozenset({"equivalent", "conforming", "beyond the contract"})
+"""Kinds of arguments by which a suite would be wrong to fail the mutant."""
+GAP: Final = "gap"
+"""The kind of a survivor that the suite ought to find, and doesn't yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """Why a survivor need not be killed. `kind` is `equivalent`, `unobservable` or `beyond the contract`."""
+    """Why a survivor need not be killed, or that it should be; `survivors.schema.json` explains the kinds."""
 
     kind: str
     why: str

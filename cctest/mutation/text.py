@@ -99,8 +99,8 @@ def _told(counted: Tally) -> str:
 def _others_of(counted: Tally) -> Iterator[str]:
     for status, count in counted.by_status.items():
         if count and status is not Status.KILLED:
-            among = counted.equivalent if status is Status.SURVIVED else 0
-            yield f"{count} {status}" + (f", {among} of these equivalent" if among else "")
+            among = counted.unkillable if status is Status.SURVIVED else 0
+            yield f"{count} {status}" + (f", {among} of these rightly" if among else "")
 
 
 def markdown_text(report: MutationReport) -> str:
