@@ -17,7 +17,7 @@ ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$V
 # What reports/coverage.md is about; a check that one of these runs had and the suite lacks fails `make coverage`.
 COVERED := vectors probe-embedded probe-forwarding probe-vllm
 
-.PHONY: probe vectors coverage minimality mutate check full live live-parts vllm lint types test bench reports wheel clean
+.PHONY: probe vectors coverage minimality mutate mutants check full live live-parts vllm lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -34,6 +34,12 @@ minimality: $(READY)
 # Our own implementation broken in every way that the catalogue knows: does the suite find each?
 mutate: $(READY)
 	$(BIN)/cctest mutate
+
+# The same with the mutants that operators make of the source: hours; it goes on where it was interrupted.
+mutants: $(READY)
+	$(BIN)/cctest mutate --generated --state .mutants --json reports/mutation-generated.json \
+	  --markdown reports/mutation-generated.md
+	$(BIN)/python -m tests.figures
 
 check: lint types test vectors coverage minimality
 

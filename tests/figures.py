@@ -40,8 +40,10 @@ def _killed(family: str, figures: dict[str, Any]) -> str:
     }
     killed = figures["statuses"]["killed"]
     told = f"{killed} of {figures['total']} {kinds.get(family, 'made')} killed ({percent(figures['score'])})"
-    broke = figures["statuses"]["broke"]
-    return f"{told}, not counting {broke} that only crash" if broke else told
+    if family != "generated":
+        return told
+    left = f"{figures['unkillable']} that differ in nothing forbidden, {figures['statuses']['broke']} that only crash"
+    return f"{told}, not counting {left}"
 
 
 def readme() -> str:

@@ -30,11 +30,8 @@ class _PatchedLoader(SourceFileLoader):
         path = self.get_filename(fullname)
         changed = self._change(self.get_data(path).decode())
         code: CodeType = compile(changed, path, "exec", dont_inherit=True)
-        return code
-
-    def exec_module(self, module: ModuleType) -> None:
         self._told()
-        super().exec_module(module)
+        return code
 
 
 class _Finder(MetaPathFinder):

@@ -21,20 +21,20 @@ LEAST_SCORE: Final = 0.95
 class Tally:
     """How many mutants there are, how many of each status, and the score.
 
-    `score` is the part that was killed by the check that it is for. Mutants that only broke show nothing
-    about the suite, and a suite would be wrong to fail those that are argued to be `unkillable`: they count
-    for `strict`, where whatever isn't killed counts against it, and not for `score`.
+    `score` is the part that was killed by the check that it is for. Of generated mutants those don't count
+    for it that only broke, which shows nothing about the suite, and those that are argued to be `unkillable`,
+    which a suite would be wrong to fail: together they are `aside`. For `strict`, all that isn't killed counts.
     """
 
     total: int
     by_status: Mapping[Status, int]
     unkillable: int = 0
+    aside: int = 0
 
     @property
     def score(self) -> float | None:
         """The score, from 0 to 1; None where no mutant says anything."""
-        silent = self.by_status.get(Status.BROKE, 0) + self.by_status.get(Status.NOT_APPLIED, 0)
-        telling = self.total - silent - self.unkillable
+        telling = self.total - self.aside
         return self.by_status.get(Status.KILLED, 0) / telling if telling else None
 
     @property
@@ -44,11 +44,15 @@ class Tally:
 
 
 def tally(verdicts: Sequence[Verdict], arguments: Mapping[str, Argument] | None = None) -> Tally:
-    """Count verdicts, in the light of what is argued for survivors."""
+    """Count verdicts: of generated mutants with the `arguments` for survivors, of others without."""
     counted = Counter(verdict.status for verdict in verdicts)
-    argued = [(arguments or {}).get(one.mutant) for one in verdicts if one.status is Status.SURVIVED]
+    by_status = {status: counted[status] for status in Status}
+    if arguments is None:
+        return Tally(counted.total(), by_status)
+    argued = [arguments.get(one.mutant) for one in verdicts if one.status is Status.SURVIVED]
     unkillable = sum(one is not None and one.kind in UNKILLABLE for one in argued)
-    return Tally(counted.total(), {status: counted[status] for status in Status}, unkillable)
+    aside = unkillable + counted[Status.BROKE] + counted[Status.NOT_APPLIED]
+    return Tally(counted.total(), by_status, unkillable, aside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ class MutationReport:
 
     def tally(self, family: Family) -> Tally:
         """Count what became of the mutants of one family."""
-        return tally(self.verdicts(family), self.arguments)
+        return tally(self.verdicts(family), self.arguments if family is Family.GENERATED else None)
 
     def unargued(self) -> tuple[str, ...]:
         """Name the generated mutants that survived and ought to be found, as far as anybody has argued."""

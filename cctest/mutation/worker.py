@@ -62,6 +62,8 @@ class Worker:
         for stage in stages(mutant, cases):
             enough = self._reader.is_finding if mutant.caught_by is None else None
             probed = probe(change, setup, stage, engine=engine, enough=enough)
+            if probed.broke and not probed.checks:  # a machine may be too busy to start anything in time
+                probed = probe(change, setup, stage, engine=engine, enough=enough)
             runs.append(self._reader.of_probe(probed, whole=False))
             if runs[-1].broke or any(is_decisive(mutant, one.check) for one in runs[-1].findings):
                 break

@@ -90,10 +90,16 @@ def test_a_score_is_never_rounded_up() -> None:
     assert percent(None) == "none"
 
 
-def test_what_only_broke_counts_for_the_strict_score_alone() -> None:
-    figures = to_json(report_of(Status.BROKE))["summary"]["rule"]
+def test_of_generated_mutants_what_only_broke_counts_for_the_strict_score_alone() -> None:
+    broken = (MADE, verdict(MADE, Status.BROKE))
+    killed = (replace(MADE, id="another"), verdict(MADE, Status.KILLED))
+    figures = to_json(replace(ARGUED, judged=(broken, killed)))["summary"]["generated"]
     assert figures["score"] == 1
-    assert figures["strict"] < 1
+    assert figures["strict"] == 0.5
+
+
+def test_of_the_catalogue_whatever_is_not_killed_counts() -> None:
+    assert to_json(report_of(Status.BROKE))["summary"]["rule"]["score"] < 1
 
 
 def test_survivors_have_to_be_argued_for_and_few() -> None:
@@ -105,7 +111,7 @@ def test_survivors_have_to_be_argued_for_and_few() -> None:
     argument = Argument("equivalent", "because it is so", "")
     assert replace(report, arguments={made[0].id: argument}).exit() == 0
     judged[1] = (made[1], verdict(made[1], Status.SURVIVED))
-    both = {one.id: argument for one in made[:2]}
+    both = {one.id: Argument("unobservable", "nothing shows it", "") for one in made[:2]}
     assert MutationReport("", 1.0, {}, tuple(judged), arguments=both).exit() == 1, "less than 95 %"
 
 
