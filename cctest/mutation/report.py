@@ -23,7 +23,7 @@ class Tally:
 
     `score` is the part that was killed by the check that it is for. Of generated mutants those don't count
     for it that only broke, which shows nothing about the suite, and those that are argued to be `unkillable`,
-    which a suite would be wrong to fail: together they are `aside`. For `strict`, all that isn't killed counts.
+    which a suite would be wrong to fail: together they are `aside`. For `strict`, all count.
     """
 
     total: int
