@@ -64,6 +64,11 @@ def as_advertised(expectation: Expectation, world: World) -> Judgement:
     lacking = missing_capability(tuple(map(str, uses)) if isinstance(uses, list) else (), world.advertised)
     refused = step.chat is not None and step.chat.error_code in tuple(ErrorCode)
     if not refused and not step.answered:
+        if lacking is not None and _refused_in_other_words(step, world):
+            expected = f"{ErrorCode.UNENFORCEABLE} (BND-9)"
+            return failed(
+                "what isn't advertised was refused with another code", expected, step.outline, evidence
+            )
         return replace(inconclusive(f"{step.step.id} was not served: {step.outline}", evidence), retry=True)
     if lacking is not None and _bypassed(step) and capabilities.on_unenforceable is OnUnenforceable.REJECT:
         message = "reject is advertised, but the request was served by fallback"
@@ -77,6 +82,12 @@ def as_advertised(expectation: Expectation, world: World) -> Judgement:
     if capabilities.on_unenforceable is OnUnenforceable.BYPASS:
         return failed("bypass is advertised, but the request was rejected", "service", step.outline, evidence)
     return passed(f"rejected as advertised; {lacking}", evidence)
+
+
+def _refused_in_other_words(step: Observation, world: World) -> bool:
+    """Whether a step is refused as a bad request, and others are served that differ in their intent alone."""
+    bad_request = step.response is not None and step.response.status == 400
+    return bad_request and any(other.answered for other in world.observations.values())
 
 
 def _bypassed(step: Observation) -> bool:
