@@ -45,6 +45,7 @@ check: lint types test vectors coverage minimality
 
 full: lint types
 	$(BIN)/pytest -n 2 -m 'not live'
+	$(BIN)/cctest mutate --whole
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -24,11 +24,10 @@ def mutation() -> str:
     for name, words in (("mutation", "Mutation"), ("mutation-generated", "Generated mutants")):
         path = ROOT / "reports" / f"{name}.json"
         if path.exists():
-            summary = json.loads(path.read_bytes())["summary"]
-            told = "; ".join(
-                _killed(family, figures) for family, figures in summary.items() if figures["total"]
-            )
-            lines += f"- [{words}](reports/{name}.md): {told}.\n"
+            report = json.loads(path.read_bytes())
+            told = (_killed(family, each) for family, each in report["summary"].items() if each["total"])
+            of_gateway = any(one["where"].startswith("reference_gateway") for one in report["mutants"])
+            lines += f"- [{words}](reports/{name}.md){'' if of_gateway else ', of the core only'}: {'; '.join(told)}.\n"
     return lines
 
 
