@@ -2,7 +2,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from hypothesis import settings
 from local_server import Behaviour, LocalServer, local_server
+
+# Properties are about answers; how long one takes depends on what else the machine does.
+settings.register_profile("whenever", deadline=None)
+settings.load_profile("whenever")
 
 Serve = Callable[[Behaviour], LocalServer]
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from cctest.contract.intent import Constraints, Retention
@@ -17,10 +16,6 @@ from cctest.contract.vocabulary import (
     Reuse,
     Scope,
 )
-
-# Properties are about answers; how long one takes depends on what else the machine does.
-settings.register_profile("contract", deadline=None)
-settings.load_profile("contract")
 
 LABELS = st.one_of(
     st.text(min_size=1, max_size=8),
