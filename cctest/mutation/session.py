@@ -81,9 +81,10 @@ def _needed(setup: Setup, mutants: Iterable[Mutant], suite: Suite) -> tuple[Case
     cases = [case for case in suite.cases if setup.judge is Judge.FORWARDING or not case.two_ended]
     if suite.whole:
         return tuple(cases)
-    if any(mutant.caught_by is None for mutant in mutants if setup in mutant.setups):
+    mine = [mutant for mutant in mutants if setup in mutant.setups]
+    named = {case.id for mutant in mine for case in named_cases(mutant, cases)}
+    if not named or any(mutant.caught_by is None for mutant in mine):
         return tuple(first_cell(case) for case in cases)
-    named = {case.id for mutant in mutants if setup in mutant.setups for case in named_cases(mutant, cases)}
     return tuple(case for case in cases if case.id in named)
 
 
