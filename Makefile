@@ -2,6 +2,7 @@
 # make check   sets up, then lint, types, tests, vectors, coverage and minimality
 # make mutate  breaks our own implementation, one rule at a time, and sees the suite find it
 # make full    the same with the tests that take too long for every change
+# make regions tests the plugin for vLLM on the two lines of vLLM that it knows, each set up for it
 # make live    sets up a real vLLM (make vllm), then shows on it what holds only there; reports/ says what was seen
 
 PYTHON ?= python3.11
@@ -17,7 +18,7 @@ ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$V
 # What reports/coverage.md is about; a check that one of these runs had and the suite lacks fails `make coverage`.
 COVERED := vectors probe-embedded probe-forwarding probe-vllm
 
-.PHONY: probe vectors coverage minimality mutate mutants check full live live-parts vllm lint types test bench reports wheel clean
+.PHONY: probe vectors coverage minimality mutate mutants check full live live-parts vllm regions regions-on lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -70,6 +71,23 @@ live-parts:
 	  || { cat reports/probe-vllm.txt; exit 1; }
 	tail -n 1 reports/probe-vllm.txt
 
+# The plugin stands beside the engine's environment, not in it: `make live` runs without.
+PLUGIN := reference_gateway/vllm_cache_regions
+OLDER := $(VLLM_VENV)-0.28
+
+regions: vllm $(OLDER)/.ready
+	cd $(PLUGIN) && $(abspath $(BIN))/mypy
+	$(MAKE) regions-on ENGINE_VENV=$(VLLM_VENV)
+	$(MAKE) regions-on ENGINE_VENV=$(OLDER)
+
+regions-on:
+	rm -rf $(ENGINE_VENV)/regions
+	$(ENGINE_VENV)/bin/python -m pip install --quiet --target $(ENGINE_VENV)/regions pytest pytest-timeout
+	$(ENGINE_VENV)/bin/python -m pip install --quiet --target $(ENGINE_VENV)/regions --no-deps ./$(PLUGIN)
+	cd $(PLUGIN) && PYTHONPATH=$(abspath $(ENGINE_VENV)/regions) REGIONS_MODEL=$(abspath $(VLLM_VENV)/model) \
+	  $(abspath $(ENGINE_VENV))/bin/python -m pytest -q
+	PYTHONPATH=$(abspath $(ENGINE_VENV)/regions) $(ENGINE_VENV)/bin/python $(PLUGIN)/tests/benchmark.py
+
 vllm: $(VLLM_VENV)/.ready $(VLLM_VENV)/model/config.json
 
 bench: $(READY)
@@ -105,8 +123,15 @@ $(VLLM_VENV)/.ready: $(ENGINE)/requirements.txt
 	$(VLLM_VENV)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 
+$(OLDER)/.ready: $(PLUGIN)/tests/older-vllm.txt
+	$(PYTHON) -m venv $(OLDER)
+	$(OLDER)/bin/python -m pip install --quiet --upgrade pip
+	$(OLDER)/bin/python -m pip install --quiet --requirement $(PLUGIN)/tests/older-vllm.txt
+	$(OLDER)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
 $(VLLM_VENV)/model/config.json: $(ENGINE)/model.py $(VLLM_VENV)/.ready
 	$(VLLM_VENV)/bin/python $(ENGINE)/model.py $(VLLM_VENV)/model
 
 clean:
-	rm -rf $(VENV) $(VLLM_VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VLLM_VENV) $(OLDER) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
