@@ -75,7 +75,7 @@ live-parts:
 PLUGIN := reference_gateway/vllm_cache_regions
 OLDER := $(VLLM_VENV)-0.28
 
-regions: vllm $(OLDER)/.ready
+regions: $(READY) vllm $(OLDER)/.ready
 	cd $(PLUGIN) && $(abspath $(BIN))/mypy
 	$(MAKE) regions-on ENGINE_VENV=$(VLLM_VENV)
 	$(MAKE) regions-on ENGINE_VENV=$(OLDER)
