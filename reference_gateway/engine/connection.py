@@ -27,7 +27,8 @@ class Response:
     def __init__(self, connection: "Connection", ends_at: float) -> None:
         self._connection = connection
         self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_at(ends_at, self._expire)
+        self._ends_at = ends_at
+        self._timer = self._loop.call_at(ends_at, self.expire)
         self._waiter: asyncio.Future[None] | None = None
         self._pieces: list[bytes] = []
         self._size = 0
@@ -84,7 +85,13 @@ class Response:
         self._connection.abort()
         self._wake()
 
-    def _expire(self) -> None:
+    @property
+    def overdue(self) -> bool:
+        """Whether time is up. Where the event loop was held up, the timer may not have said so yet."""
+        return self._loop.time() >= self._ends_at
+
+    def expire(self) -> None:
+        """End it, as its time is up."""
         self.fail(TimeoutError("time is up"))
 
     async def _more(self) -> None:
@@ -162,9 +169,12 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came (asyncio)."""
+        """Take what came (asyncio), if it came in time."""
         if self._response is None:
             self.abort()  # nobody asked for anything
+            return
+        if self._response.overdue:
+            self._response.expire()
             return
         try:
             self._parser.feed_data(data)

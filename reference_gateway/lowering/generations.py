@@ -25,7 +25,8 @@ What it rests on
 - `margin` covers what lies between the deadline and the end of the request in the engine: the event loop's
   lag, the closed connection being noticed, and the engine finishing the step that it is in. A gateway that is
   stopped for longer, as a virtual machine may be, keeps no deadline while it is; nor does an engine notice
-  in time that a request was called off while its server is stopped for longer.
+  in time that a request was called off while its server is stopped for longer. What was read too late then
+  goes no further than the engine: an answer that comes after the deadline is passed on to nobody.
 - The clock counts the seconds that pass, those in which the machine sleeps included. It is monotonic; if it
   is seen to step back all the same, nobody knows how much time has passed, and every generation is forgotten.
   One that steps forward ends them early.

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ssl
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -259,6 +260,30 @@ def test_time_is_up_before_the_head_or_in_the_body(begun: bytes) -> None:
         async with engine(script) as client:
             with pytest.raises(TimeoutError):
                 await whole(await client.post("/x", b"{}", soon(0.2)))
+
+    run(work())
+
+
+@pytest.mark.parametrize("begun", [b"", OK + b"Content-Length: 5\r\n\r\n"])
+def test_what_comes_too_late_is_not_taken_though_nothing_has_noticed_the_time(begun: bytes) -> None:
+    """After a stop of the event loop, data is there before its timers are looked at."""
+    late = asyncio.Event()
+
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, _: int) -> None:
+        await request(reader)
+        writer.write(begun)
+        await late.wait()
+        writer.write((b"" if begun else OK + b"Content-Length: 5\r\n\r\n") + b"hello")
+        await writer.drain()
+        time.sleep(0.4)  # the loop stands still until the deadline has passed
+
+    async def work() -> None:
+        async with engine(script) as client:
+            asking = asyncio.create_task(client.post("/x", b"{}", soon(0.3)))
+            await asyncio.sleep(0.1)
+            late.set()
+            with pytest.raises(TimeoutError):
+                await whole(await asking)
 
     run(work())
 
