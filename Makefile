@@ -55,8 +55,9 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
+# Much of what the tests do is waiting, so three of them keep two cores busy.
 test: $(READY)
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 3
 
 live: $(READY) $(if $(VLLM_BASE_URL),,vllm)
 	$(BIN)/python -m reference_gateway.live run $(MAKE) live-parts
