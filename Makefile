@@ -55,9 +55,8 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-# Much of what the tests do is waiting, so three of them keep two cores busy.
 test: $(READY)
-	$(BIN)/pytest -n 3
+	$(BIN)/pytest -n 2
 
 live: $(READY) $(if $(VLLM_BASE_URL),,vllm)
 	$(BIN)/python -m reference_gateway.live run $(MAKE) live-parts
