@@ -4,12 +4,12 @@ import io
 from collections.abc import Iterator
 from typing import Final
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
 from cctest.minimality.page import Objection, Page, Table
+from cctest.report.console import console_for
 from cctest.report.plain import plain
 
 _SHOWN: Final = 3
@@ -24,15 +24,7 @@ def text_of(
     `quiet` leaves the verdict line alone, which `taken` ends.
     """
     written = io.StringIO()
-    console = Console(
-        file=written,
-        width=width,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        highlight=False,
-        emoji=False,
-        markup=False,
-    )
+    console = console_for(written, width, colour=colour)
     if not quiet:
         for table in page.tables:
             console.print(_grid(table))

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cctest.coverage.model import Coverage, Row, RuleRow, State, Tested
+from cctest.report.console import console_for
 from cctest.report.coverage_words import reason_lines, summary_lines, together_line
 from cctest.report.plain import plain
 
@@ -29,15 +30,7 @@ def coverage_text(coverage: Coverage, *, width: int = 100, colour: bool = False,
     Without `colour` there are no escape codes.
     """
     page = io.StringIO()
-    console = Console(
-        file=page,
-        width=width,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        highlight=False,
-        emoji=False,
-        markup=False,
-    )
+    console = console_for(page, width, colour=colour)
     if not quiet:
         _print_tables(console, coverage, width)
     for line in _closing(coverage):

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cctest.report.console import console_for
 from cctest.report.coverage_words import summary_lines
 from cctest.report.known import excused_outcome, print_baseline
 from cctest.report.model import Report, cell_name, of_profile
@@ -49,7 +50,7 @@ def terminal_text(
     `wordings` gives the text of each rule by its identifier. Without `colour` there are no escape codes.
     """
     page = io.StringIO()
-    console = _console(page, width, colour=colour)
+    console = console_for(page, width, colour=colour)
     if not quiet:
         if report.checks:
             console.print(_by_group(report.checks, wordings))
@@ -70,20 +71,8 @@ def terminal_text(
 def check_text(check: Check, wordings: Mapping[str, str], *, width: int = 100) -> str:
     """Write one check in full: its rules in words, what was expected and seen, evidence, how to reproduce."""
     page = io.StringIO()
-    _print_in_full(_console(page, width, colour=False), [check], wordings)
+    _print_in_full(console_for(page, width, colour=False), [check], wordings)
     return _stripped(page.getvalue()).strip("\n")
-
-
-def _console(page: io.StringIO, width: int, *, colour: bool) -> Console:
-    return Console(
-        file=page,
-        width=width,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        highlight=False,
-        emoji=False,
-        markup=False,
-    )
 
 
 def _stripped(text: str) -> str:
