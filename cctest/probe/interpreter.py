@@ -74,6 +74,9 @@ class Stage:
     tokens_per_byte: float | None = None
 
 
+_APART: Final = " (tried again under a namespace of the cell's own)"
+
+
 def run_cell(cell: Cell, stage: Stage) -> Generator[float, None, CellResult]:
     """Run a cell; yields the monotonic instants before which it has nothing to do."""
     roles = cell.case.roles(cell.at)
@@ -171,6 +174,8 @@ def _attempt(cell: Cell, stage: Stage, number: int, *, apart: bool) -> Generator
         observations[step.id] = replace(seen, tokens_per_byte=stage.tokens_per_byte)
     world = World(setting, observations, stage.advertised)
     judged = tuple(_judge(expected, world) for expected in cell.case.expectations)
+    if apart:
+        judged = tuple(replace(one, message=f"{one.message}{_APART}") for one in judged)
     stage.hope.note(reused=any(_any_reuse(seen) for seen in observations.values()))
     return _Attempt(world, judged)
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -121,3 +122,28 @@ def test_texts_depend_on_nonce_and_name_alone(nonce: str, name: str, other: str)
     assert len(text.split()) == 40
     if other != name:
         assert words(nonce, other, 40)[:20] != text[:20]
+
+
+def namespaces(body: Any) -> list[str | None]:
+    fragments = [*body.get("tools", ()), *body["messages"]]
+    intents = [one["cache_intent"] for one in fragments if "cache_intent" in one]
+    return [one["constraints"].get("namespace") for one in intents]
+
+
+@pytest.mark.parametrize("place", ["messages", "tools"])
+def test_a_cell_tried_apart_names_one_namespace_of_its_own_and_keeps_those_that_are_named(place: str) -> None:
+    named = {**INTENT, "constraints": {**INTENT["constraints"], "namespace": "tools:v1"}}  # type: ignore[dict-item]
+    given = setting(place, tenant=INTENT, named=named)
+    apart = replace(given, apart=True)
+    one, two = FragmentSpec("first", "tenant"), FragmentSpec("second", "tenant")
+    assert namespaces(body_of(given, one, two, QUESTION)) == [None, None]
+    assert namespaces(body_of(apart, one, QUESTION)) == ["apart-n0nce"]
+    assert namespaces(body_of(apart, one, two, QUESTION)) == ["apart-n0nce", None]
+    assert namespaces(body_of(apart, FragmentSpec("first", "named"), two, QUESTION)) == ["tools:v1", None]
+
+
+@pytest.mark.parametrize(("bound", "bounds"), [({}, False), ({"max_age": 0}, False), ({"max_age": 2}, True)])
+def test_only_a_bound_that_leaves_time_to_reuse_state_in_counts_as_one(bound: Any, bounds: bool) -> None:
+    constraints = {"retention": {"mode": "allow", **bound}, "reuse": "exact", "share_max": "tenant"}
+    assert setting(tenant={"version": 1, "constraints": constraints}).case.bounds_an_age is bounds
+    assert not setting(raw={"raw": "{"}).case.bounds_an_age
