@@ -71,11 +71,10 @@ live-parts:
 	  || { cat reports/probe-vllm.txt; exit 1; }
 	tail -n 1 reports/probe-vllm.txt
 
-# The plugin stands beside the engine's environment, not in it: `make live` runs without.
 PLUGIN := reference_gateway/vllm_cache_regions
 OLDER := $(VLLM_VENV)-0.28
 
-regions: $(READY) vllm $(OLDER)/.ready
+regions: $(READY) vllm $(OLDER)/.ready $(OLDER)/.plugin
 	cd $(PLUGIN) && $(abspath $(BIN))/mypy
 	$(MAKE) regions-on ENGINE_VENV=$(VLLM_VENV)
 	$(MAKE) regions-on ENGINE_VENV=$(OLDER)
@@ -83,12 +82,11 @@ regions: $(READY) vllm $(OLDER)/.ready
 regions-on:
 	rm -rf $(ENGINE_VENV)/regions
 	$(ENGINE_VENV)/bin/python -m pip install --quiet --target $(ENGINE_VENV)/regions pytest pytest-timeout
-	$(ENGINE_VENV)/bin/python -m pip install --quiet --target $(ENGINE_VENV)/regions --no-deps ./$(PLUGIN)
 	cd $(PLUGIN) && PYTHONPATH=$(abspath $(ENGINE_VENV)/regions) REGIONS_MODEL=$(abspath $(VLLM_VENV)/model) \
 	  $(abspath $(ENGINE_VENV))/bin/python -m pytest -q
 	PYTHONPATH=$(abspath $(ENGINE_VENV)/regions) $(ENGINE_VENV)/bin/python $(PLUGIN)/tests/benchmark.py
 
-vllm: $(VLLM_VENV)/.ready $(VLLM_VENV)/model/config.json
+vllm: $(VLLM_VENV)/.ready $(VLLM_VENV)/.plugin $(VLLM_VENV)/model/config.json $(VLLM_VENV)/model-larger/config.json
 
 bench: $(READY)
 	$(BIN)/python -m tests.benchmarks.core
@@ -130,8 +128,16 @@ $(OLDER)/.ready: $(PLUGIN)/tests/older-vllm.txt
 	$(OLDER)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 
-$(VLLM_VENV)/model/config.json: $(ENGINE)/model.py $(VLLM_VENV)/.ready
-	$(VLLM_VENV)/bin/python $(ENGINE)/model.py $(VLLM_VENV)/model
+# It is loaded only where it is asked for: by VLLM_PLUGINS.
+%/.plugin: %/.ready $(wildcard $(PLUGIN)/vllm_cache_regions/*.py) $(PLUGIN)/pyproject.toml
+	$*/bin/python -m pip install --quiet --no-deps --force-reinstall ./$(PLUGIN)
+	touch $@
+
+%/model/config.json: %/.ready $(ENGINE)/model.py
+	$*/bin/python $(ENGINE)/model.py $*/model
+
+%/model-larger/config.json: %/.ready $(ENGINE)/model.py
+	$*/bin/python $(ENGINE)/model.py $*/model-larger larger
 
 clean:
 	rm -rf $(VENV) $(VLLM_VENV) $(OLDER) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

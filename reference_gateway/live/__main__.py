@@ -14,6 +14,16 @@ _FAILED: Final = 1
 _UNVERIFIED: Final = 3
 
 
+_regions_option = click.option("--regions", is_flag=True, help="With our plugin vllm_cache_regions.")
+_model_option = click.option(
+    "--model",
+    type=click.Choice([model.value for model in engine.Model]),
+    default=engine.Model.TINY.value,
+    show_default=True,
+    callback=lambda _context, _option, name: engine.Model(name),
+)
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Show on a real vLLM what the gateway does.
@@ -26,13 +36,13 @@ def cli() -> None:
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="0, the default, takes a free one.")
 @click.option("--blocks", type=click.IntRange(2), help="Size of its cache in blocks.  [default: 1 GiB]")
 @click.option("--without-usage-details", is_flag=True, help="Responses don't tell what was cached.")
+@_model_option
+@_regions_option
 @click.argument("more", nargs=-1, type=click.UNPROCESSED)
-def engine_command(
-    *, port: int, blocks: int | None, without_usage_details: bool, more: tuple[str, ...]
-) -> None:
+def engine_command(*, port: int, without_usage_details: bool, **options: Any) -> None:
     """Run the engine of `make vllm` until interrupted. MORE are further options of vLLM's."""
-    options = engine.Options(blocks=blocks, usage_details=not without_usage_details, more=more)
-    with engine.running_engine(options, port=port) as running:
+    given = engine.Options(usage_details=not without_usage_details, **options)
+    with engine.running_engine(given, port=port) as running:
         print(
             f"vLLM {running.version()} with the model {running.model}: listening on {running.url}", flush=True
         )
@@ -40,10 +50,12 @@ def engine_command(
 
 
 @cli.command("run", context_settings={"ignore_unknown_options": True})
+@_model_option
+@_regions_option
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def run_command(*, command: tuple[str, ...]) -> None:
+def run_command(*, model: engine.Model, regions: bool, command: tuple[str, ...]) -> None:
     """Run COMMAND with VLLM_BASE_URL and VLLM_MODEL set to an engine that runs meanwhile."""
-    with engine.any_engine() as running:
+    with engine.any_engine(engine.Options(model=model, regions=regions)) as running:
         variables = os.environ | {engine.BASE_URL: running.url, engine.MODEL: running.model}
         sys.exit(subprocess.run(command, env=variables, check=False).returncode)  # noqa: S603 - the caller's own
 

@@ -14,8 +14,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import requests
 
@@ -28,7 +29,9 @@ VENV: Final = "VLLM_VENV"
 BLOCK_SIZE: Final = 32
 """Tokens per block of an engine that is started here: the smallest that runs on a CPU."""
 
-_NAME: Final = "tiny"
+REGIONS: Final = "vllm_cache_regions"
+"""Our plugin for vLLM, as `VLLM_PLUGINS` and its end point call it."""
+
 _START_SECONDS: Final = 300.0
 _STOP_SECONDS: Final = 20.0
 _ASK_SECONDS: Final = 5.0
@@ -36,6 +39,18 @@ _ASK_SECONDS: Final = 5.0
 
 class NoEngineError(Exception):
     """There is no engine to prove anything on; the message says why, and what would help."""
+
+
+class Model(StrEnum):
+    """The models that `make vllm` makes, by the name under which an engine serves them."""
+
+    TINY = "tiny"
+    LARGER = "larger"
+
+    @property
+    def folder(self) -> str:
+        """Its folder in that of the engine's environment."""
+        return "model" if self is Model.TINY else f"model-{self}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +78,12 @@ class Engine:
         values = re.findall(rf"^{re.escape(name)}(?:\{{.*\}})? (\S+)$", self._metrics(), re.MULTILINE)
         return sum(map(float, values))
 
+    def regions(self) -> dict[str, Any] | None:
+        """Ask what our plugin says of itself; None where it isn't in force."""
+        response = requests.get(f"{self.url}/cache_regions", headers=self.headers(), timeout=_ASK_SECONDS)
+        status = response.json() if response.status_code == 200 else {}
+        return status if status.get("plugin") == REGIONS and status.get("active") else None
+
     def headers(self) -> dict[str, str]:
         """Give what its requests need beside a body."""
         return {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
@@ -81,9 +102,11 @@ class Options:
     """How to start an engine.
 
     `blocks` is the size of its cache, in blocks; None takes 1 GiB. `usage_details` is whether responses tell
-    what was cached. `more` are further options of vLLM's.
+    what was cached, `regions` whether our plugin is loaded. `more` are further options of vLLM's.
     """
 
+    model: Model = Model.TINY
+    regions: bool = False
     blocks: int | None = None
     usage_details: bool = True
     context: int = 8192
@@ -99,8 +122,11 @@ class Options:
         return [*given, *self.more]
 
 
-def given_engine() -> Engine | None:
-    """Give the engine that the environment names, if it names one. Raises NoEngineError if it isn't there."""
+def given_engine(*, regions: bool = False) -> Engine | None:
+    """Give the engine that the environment names, if it names one.
+
+    Raises NoEngineError if it isn't there, or if `regions` are wanted and it has none.
+    """
     url = os.environ.get(BASE_URL, "").rstrip("/").removesuffix("/v1").rstrip("/")
     if not url:
         return None
@@ -112,36 +138,39 @@ def given_engine() -> Engine | None:
     model = os.environ.get(MODEL) or next(iter(models), "")
     if model not in models:
         raise NoEngineError(f"{MODEL} is {model!r}, but the engine at {url} has {', '.join(models)}")
+    if regions and engine.regions() is None:
+        raise NoEngineError(f"the engine at {url} was started without the plugin {REGIONS}, or can't use it")
     return Engine(url, model, engine.key)
 
 
-def environment() -> Path:
-    """Give the folder that `make vllm` made. Raises NoEngineError."""
+def environment(model: Model = Model.TINY) -> Path:
+    """Give the folder that `make vllm` made, with a model in it. Raises NoEngineError."""
     folder = Path(os.environ.get(VENV, ".vllm")).absolute()
-    if not (folder / "model" / "config.json").exists():
+    if not (folder / model.folder / "config.json").exists():
         raise NoEngineError(f"no engine in {folder}: run `make vllm`, or set {BASE_URL} to one of your own")
     return folder
 
 
 @contextlib.contextmanager
 def running_engine(options: Options | None = None, *, port: int = 0) -> Iterator[Engine]:
-    """Run an engine with the tiny model on the loopback interface; port 0 takes a free one.
+    """Run an engine with a model of ours on the loopback interface; port 0 takes a free one.
 
     Raises NoEngineError if there is none, or, with the end of what it had to say, if it doesn't start.
     """
-    folder = environment()
+    options = options or Options()
+    folder = environment(options.model)
     port = port or _free_port()
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-            [str(folder / "bin" / "python"), *_command(folder / "model", port, options or Options())],
-            env=_variables(),
+            [str(folder / "bin" / "python"), *_command(folder, port, options)],
+            env=_variables(regions=options.regions),
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # the engine is several processes: they are stopped together
         )
         try:
-            engine = Engine(f"http://127.0.0.1:{port}", _NAME, pid=process.pid)
+            engine = Engine(f"http://127.0.0.1:{port}", options.model, pid=process.pid)
             _wait_until_ready(engine, process, log)
             yield engine
         finally:
@@ -149,30 +178,45 @@ def running_engine(options: Options | None = None, *, port: int = 0) -> Iterator
 
 
 @contextlib.contextmanager
-def any_engine() -> Iterator[Engine]:
-    """Give the engine that the environment names, or else run one. Raises NoEngineError."""
-    given = given_engine()
+def any_engine(options: Options | None = None) -> Iterator[Engine]:
+    """Give the engine that the environment names, or else run one with `options`.
+
+    One that is named has regions too if they are wanted. Raises NoEngineError.
+    """
+    given = given_engine(regions=options is not None and options.regions)
     if given is not None:
         yield given
         return
-    with running_engine() as engine:
+    with running_engine(options) as engine:
         yield engine
 
 
-def _command(model: Path, port: int, options: Options) -> list[str]:
+def _command(folder: Path, port: int, options: Options) -> list[str]:
     return [
         *(str(Path(__file__).with_name("serve.py")), "--host", "127.0.0.1", "--port", str(port)),
-        *("--model", str(model), "--served-model-name", _NAME, "--load-format", "dummy"),
+        *(
+            "--model",
+            str(folder / options.model.folder),
+            "--served-model-name",
+            options.model,
+            "--load-format",
+            "dummy",
+        ),
         *("--dtype", "bfloat16", "--enforce-eager", "--enable-prefix-caching"),
         *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
         *options.arguments(),
     ]
 
 
-def _variables() -> dict[str, str]:
+def _variables(*, regions: bool) -> dict[str, str]:
     ours = {BASE_URL, MODEL, API_KEY, VENV, "PYTHONPATH"}
     inherited = {name: value for name, value in os.environ.items() if name not in ours}
-    return inherited | {"HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1"}
+    return inherited | {
+        "HF_HUB_OFFLINE": "1",
+        "VLLM_CPU_KVCACHE_SPACE": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+        "VLLM_PLUGINS": REGIONS if regions else "",  # without a name here vLLM loads whatever is installed
+    }
 
 
 def _wait_until_ready(engine: Engine, process: "subprocess.Popen[bytes]", log: IO[bytes]) -> None:
