@@ -93,7 +93,7 @@ bench: $(READY)
 	$(BIN)/python -m tests.benchmarks.gateway_latency
 
 reports: $(READY)
-	$(BIN)/cctest vectors --quiet --json reports/vectors.json
+	$(BIN)/cctest vectors --quiet --seed 1 --json reports/vectors.json
 	$(BIN)/cctest minimality --quiet --markdown reports/minimality.md
 	$(BIN)/cctest probe --bundled --seed 1 --json reports/probe-embedded.json > reports/probe-embedded.txt
 	$(BIN)/cctest probe --bundled --backend vllm --seed 1 --json reports/probe-forwarding.json > reports/probe-forwarding.txt

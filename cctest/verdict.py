@@ -115,6 +115,17 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """What an implementation under test says that it is."""
+
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The outcome of a run with the reasons that keep it from being conformant, and its exit code.
 

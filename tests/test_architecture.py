@@ -55,7 +55,7 @@ LAYERS = (
     ("cctest.catalogue", "cctest.documents"),
     ("cctest.coverage.model",),
     ("cctest.target", "cctest.vectors", "cctest.report"),
-    ("cctest.instrument",),
+    ("cctest.instrument", "cctest.adapter"),
     ("cctest.probe",),
     (
         "cctest.baseline",

@@ -62,6 +62,7 @@ def _add_properties(suite: ET.Element, report: Report) -> None:
         ("suite", report.suite_version),
         ("digest", report.suite_digest),
         ("target", report.target),
+        ("implementation", report.implementation),
         ("seed", report.seed),
         ("outcome", report.verdict.outcome),
     ):

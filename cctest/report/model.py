@@ -10,7 +10,7 @@ from cctest.bundle import SUITE_VERSION, suite_digest
 from cctest.contract.source import JsonValue
 from cctest.coverage.model import Coverage
 from cctest.report.coverage_json import coverage_json
-from cctest.verdict import Check, Profile, Reading, Verdict, summarise
+from cctest.verdict import Check, Claim, Profile, Reading, Verdict, summarise
 
 SCHEMA_VERSION: Final = 1
 """Grows when a reader of the JSON report would have to change."""
@@ -20,12 +20,12 @@ SCHEMA_VERSION: Final = 1
 class Report:
     """One run of `cctest vectors` or `cctest probe`, whole.
 
-    `started` is UTC in ISO 8601, `seconds` the length of the run. `seed`, `target` and `capabilities` (as the
-    target sent them) are None where the command has none. `notes` are remarks about the run as a whole.
-    `partial` says that only some of what there is was selected: the outcome is of the selection.
-    `unobservable` gives, by identifier, the rules that nobody can observe from outside, and why. `unasserted`
-    counts members that vectors left open. `baseline` is None where the run had none, `coverage` where it
-    wasn't computed.
+    `started` is UTC in ISO 8601, `seconds` the length of the run. `seed`, `target` (a URL, or an adapter's
+    command line), `implementation` and `capabilities` (as the target sent them) are None where the command
+    has none. `notes` are remarks about the run as a whole. `partial` says that only some of what there is was
+    selected: the outcome is of the selection. `unobservable` gives, by identifier, the rules that nobody can
+    observe from outside, and why. `unasserted` counts members that vectors left open. `baseline` is None
+    where the run had none, `coverage` where it wasn't computed.
     """
 
     command: str
@@ -40,6 +40,7 @@ class Report:
     unasserted: int = 0
     seed: int | None = None
     target: str | None = None
+    implementation: Claim | None = None
     capabilities: JsonValue = None
     baseline: Standing | None = None
     coverage: Coverage | None = None
@@ -59,6 +60,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "seconds": round(report.seconds, 3),
         "seed": report.seed,
         "target": report.target,
+        "implementation": _implementation(report.implementation),
         "capabilities": report.capabilities,
         "outcome": str(report.verdict.outcome),
         "exit": int(report.verdict.exit),
@@ -106,6 +108,10 @@ def _reading(reading: Reading) -> dict[str, Any]:
         "check": reading.check,
         "cell": dict(reading.cell),
     }
+
+
+def _implementation(claim: Claim | None) -> dict[str, Any] | None:
+    return None if claim is None else {"name": claim.name, "version": claim.version}
 
 
 def _baseline(standing: Standing) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from cctest import datafile
 from cctest.contract.source import descend
 from cctest.problem import UsageProblem
 from cctest.report.model import Report
-from cctest.verdict import Check, Evidence, Exit, Outcome, Profile, Reading, Result, Source, Verdict
+from cctest.verdict import Check, Claim, Evidence, Exit, Outcome, Profile, Reading, Result, Source, Verdict
 
 
 def load_report(path: Path) -> Report:
@@ -54,11 +54,16 @@ def _report(document: Mapping[str, Any]) -> Report:
         unasserted=document["unasserted"],
         seed=document["seed"],
         target=document["target"],
+        implementation=_claim(document.get("implementation")),
         capabilities=document["capabilities"],
         tool_version=document["tool"]["version"],
         suite_version=document["suite"]["version"],
         suite_digest=document["suite"]["digest"],
     )
+
+
+def _claim(members: Mapping[str, str] | None) -> Claim | None:
+    return None if members is None else Claim(members["name"], members["version"])
 
 
 def _check(members: Mapping[str, Any]) -> Check:

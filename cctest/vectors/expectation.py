@@ -1,4 +1,4 @@
-"""From an expectation and what the core makes of it to a check.
+"""From an expectation and what the implementation under test makes of it to a check.
 
 What is expected stands in the vector as a literal, or as a choice: a mapping with `permitted`, whose keys are
 the permitted results, each with the option of the open question `reading` (section 12) that it means.
@@ -8,16 +8,19 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from cctest.contract.source import JsonValue
+from cctest.vectors.implementation import AnswerError, NotOffered, Refused
 from cctest.vectors.model import Vector, VectorResult
 from cctest.verdict import Check, Evidence, Reading, Result, Source
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What the core made of a vector, compared: `taken` pairs open questions with the option it took."""
+    """What came of a vector, compared: `taken` pairs open questions with the option that was taken."""
 
     holds: bool
     seen: JsonValue
@@ -27,7 +30,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """One thing that a vector expects. `observe` asks the core, and may raise whatever the core raises."""
+    """One thing that a vector expects. `observe` asks the implementation; it may raise whatever that does."""
 
     name: str
     expected: JsonValue
@@ -35,21 +38,19 @@ class Expectation:
 
 
 def decide(vector: Vector, expectations: Iterable[Expectation], unasserted: int = 0) -> VectorResult:
-    """Make one check of each expectation. An exception from the core ends that check alone, as an error."""
+    """Make one check of each expectation.
+
+    What isn't offered is unsupported, and a refused intent is a failure. Any other exception from the
+    implementation ends that check alone, as an error.
+    """
     checks: list[Check] = []
     readings: list[Reading] = []
     for expectation in expectations:
         name = f"{vector.name}#{expectation.name}"
         started = time.perf_counter()
-        try:
-            observation = expectation.observe()
-        except Exception as error:  # whatever a broken core raises must not end the run
-            observation = Observation(holds=False, seen=None, message=f"{type(error).__name__}: {error}")
-            result = Result.ERROR
-        else:
-            result = Result.PASS if observation.holds else Result.FAIL
+        result, observation = _observed(expectation)
         readings.extend(Reading(question, option, name) for question, option in observation.taken)
-        seen = "" if result is Result.ERROR else compact(observation.seen)
+        seen = compact(observation.seen) if result in (Result.PASS, Result.FAIL) else ""
         checks.append(
             Check(
                 id=name,
@@ -63,6 +64,40 @@ def decide(vector: Vector, expectations: Iterable[Expectation], unasserted: int 
             )
         )
     return VectorResult(tuple(checks), tuple(readings), unasserted)
+
+
+def _observed(expectation: Expectation) -> tuple[Result, Observation]:
+    try:
+        observation = expectation.observe()
+    except NotOffered as declined:
+        return Result.UNSUPPORTED, Observation(holds=False, seen=None, message=str(declined))
+    except Refused as refusal:
+        return Result.FAIL, Observation(holds=False, seen=None, message=f"an intent was refused: {refusal}")
+    except AnswerError as error:
+        return Result.ERROR, Observation(holds=False, seen=None, message=str(error))
+    except Exception as error:  # whatever a broken implementation raises must not end the run
+        message = f"{type(error).__name__}: {error}"
+        return Result.ERROR, Observation(holds=False, seen=None, message=message)
+    return Result.PASS if observation.holds else Result.FAIL, observation
+
+
+def once(ask: Callable[[], _T]) -> Callable[[], _T]:
+    """Ask at most once, when the first expectation needs the answer. An exception is an answer, too."""
+    answers: list[_T] = []
+    raised: list[Exception] = []
+
+    def answer() -> _T:
+        if raised:
+            raise raised[0]
+        if not answers:
+            try:
+                answers.append(ask())
+            except Exception as error:
+                raised.append(error)
+                raise
+        return answers[0]
+
+    return answer
 
 
 def compare(subject: str, expected: Any, seen: JsonValue) -> Observation:

@@ -1,12 +1,11 @@
-"""Kind `composition`: the policy after each fragment (CMP-1..9), asked from the core in one pass."""
+"""Kind `composition`: the policy after each fragment (CMP-1..9), asked for in one pass."""
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from cctest.contract import composition, intent
-from cctest.contract.source import JsonValue, child
-from cctest.vectors.expectation import Expectation, Observation, compare, decide, word
+from cctest.contract.source import JsonValue
+from cctest.vectors.expectation import Expectation, Observation, compare, decide, once, word
+from cctest.vectors.implementation import Implementation, Intent
 from cctest.vectors.model import Vector, VectorResult
 
 AFTER_FRAGMENT: Final = "after_fragment_"
@@ -15,14 +14,10 @@ AFTER_FRAGMENT: Final = "after_fragment_"
 _MEMBERS: Final = ("retention", "reuse", "share_max", "namespace_identity")
 
 
-def run(vector: Vector) -> VectorResult:
+def run(vector: Vector, implementation: Implementation) -> VectorResult:
     """Check each policy that the vector expects."""
-
-    @cache
-    def policies() -> list[JsonValue]:
-        fragments = vector.content["fragments"]
-        constraints = [_constraints(fragment, index) for index, fragment in enumerate(fragments)]
-        return [composition.policy_to_json(policy) for policy in composition.compose(constraints)]
+    intents = [_intent(fragment) for fragment in vector.content["fragments"]]
+    policies = once(lambda: implementation.compose(intents))
 
     def expectation(name: str, expected: JsonValue) -> Expectation:
         index = int(name.removeprefix(AFTER_FRAGMENT))
@@ -36,18 +31,12 @@ def run(vector: Vector) -> VectorResult:
     )
 
 
-def _constraints(fragment: Mapping[str, Any], index: int) -> intent.Constraints | None:
-    if "constraints" not in fragment:
-        return None
-    value = {"version": 1, **fragment}
-    return intent.read_intent(value, child("/fragments", index)).constraints
+def _intent(fragment: Mapping[str, Any]) -> Intent | None:
+    return {"version": 1, **fragment} if "constraints" in fragment else None
 
 
-def _observe(policies: Any, index: int, expected: Any) -> Observation:
-    try:
-        policy = policies()[index]
-    except intent.IntentError as error:
-        return Observation(holds=False, seen=None, message=f"a fragment was refused: {error}")
+def _observe(policies: Callable[[], Sequence[JsonValue]], index: int, expected: Any) -> Observation:
+    policy: Any = policies()[index]
     if expected is None or policy is None:
         return compare("the policy", expected, policy)
     compared = [

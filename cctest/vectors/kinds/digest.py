@@ -2,26 +2,26 @@
 
 from typing import Any
 
-from cctest.contract import digest
 from cctest.vectors.expectation import Expectation, Observation, compare, decide, word
+from cctest.vectors.implementation import Implementation
 from cctest.vectors.model import Vector, VectorResult
 
 
-def run_digest(vector: Vector) -> VectorResult:
+def run_digest(vector: Vector, implementation: Implementation) -> VectorResult:
     """Check each digest of the vector, for being the right one or for not being it."""
     match: bool = vector.content["expected"]["digests_match"]
     return decide(
         vector,
         [
-            _digest_expectation(f"digest-{index}", case, match=match)
+            _digest_expectation(implementation, f"digest-{index}", case, match=match)
             for index, case in enumerate(vector.content["cases"])
         ],
     )
 
 
-def _digest_expectation(name: str, case: Any, *, match: bool) -> Expectation:
+def _digest_expectation(implementation: Implementation, name: str, case: Any, *, match: bool) -> Expectation:
     def observe() -> Observation:
-        seen = digest.namespace_digest(case["namespaces"])
+        seen = implementation.digest(case["namespaces"])
         subject = f"the digest of {word(case['namespaces'])}"
         if match:
             return compare(subject, case["digest"], seen)
@@ -31,7 +31,7 @@ def _digest_expectation(name: str, case: Any, *, match: bool) -> Expectation:
     return Expectation(name, case["digest"] if match else {"not": case["digest"]}, observe)
 
 
-def run_identity(vector: Vector) -> VectorResult:
+def run_identity(vector: Vector, implementation: Implementation) -> VectorResult:
     """Check whether the vector's two requests have the same cache identity.
 
     Identity is the model input together with the digest, if any; equal digests never make up for other input
@@ -40,8 +40,11 @@ def run_identity(vector: Vector) -> VectorResult:
     expected = vector.content["expected"]["cache_match"]
 
     def observe() -> Observation:
-        digests = [digest.namespace_digest(_namespaces(vector, request)) for request in (1, 2)]
-        match = vector.content["same_model_input"] and digests[0] == digests[1]
+        match = implementation.identical(
+            _namespaces(vector, 1),
+            _namespaces(vector, 2),
+            same_input=vector.content["same_model_input"],
+        )
         return compare("the match of the two requests", expected, match)
 
     return decide(vector, [Expectation("cache_match", expected, observe)])

@@ -1,90 +1,66 @@
-"""Kind `document`: is it valid, and where not? The hand-written reader and the JSON schema must agree."""
+"""Kind `document`: is it valid, and where not? Where there are several readers, they must agree."""
 
 import base64
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, Final
 
-from cctest.contract import documents, strict_json
-from cctest.contract.source import Fault, JsonValue, SourceError
+from cctest.contract.source import JsonValue
 from cctest.contract.vocabulary import Kind
-from cctest.datafile import contract_schemas
-from cctest.vectors.expectation import Expectation, Observation, compare, decide, is_choice
+from cctest.vectors.expectation import Expectation, Observation, compare, decide, is_choice, once
+from cctest.vectors.implementation import Document, Implementation, NotOffered, Opinion
 from cctest.vectors.model import Vector, VectorResult
 
 _VALID: Final = "valid"
 _INVALID: Final = "invalid"
 
 
-@dataclass(frozen=True, slots=True)
-class _Faults:
-    """What each of the two found; text that is no JSON never gets as far, and counts for both."""
-
-    reader: tuple[Fault, ...]
-    schema: tuple[Fault, ...]
-
-
-def run(vector: Vector) -> VectorResult:
+def run(vector: Vector, implementation: Implementation) -> VectorResult:
     """Check whether the document is valid and, where the vector says so, at which pointer it isn't."""
     expected: Any = vector.content["expected"]
-    examined = cache(lambda: _examine(vector))
+    opinions = once(lambda: implementation.validate(_document(vector)))
     wanted = expected
     if not is_choice(expected):
         wanted = _VALID if expected["valid"] else _INVALID
-    expectations = [Expectation("valid", wanted, lambda: _valid(examined(), wanted))]
+    expectations = [Expectation("valid", wanted, lambda: _valid(opinions(), wanted))]
     if "pointer" in expected:
         pointer = expected["pointer"]
-        expectations.append(Expectation("pointer", pointer, lambda: _pointer(examined(), pointer)))
+        expectations.append(Expectation("pointer", pointer, lambda: _pointer(opinions(), pointer)))
     return decide(vector, expectations)
 
 
-def _examine(vector: Vector) -> _Faults:
-    try:
-        value = _document(vector.content)
-    except SourceError as error:
-        return _Faults((error.fault,), (error.fault,))
-    kind = Kind(vector.content["of"])
-    return _Faults(
-        documents.core_faults(value, kind),
-        documents.schema_faults(value, kind, contract_schemas()),
-    )
-
-
-def _document(content: Mapping[str, Any]) -> JsonValue:
+def _document(vector: Vector) -> Document:
+    content, kind = vector.content, Kind(vector.content["of"])
     if "value" in content:
-        value: JsonValue = content["value"]
-        return value
+        return Document(kind, content["value"])
     raw = content["raw"].encode() if "raw" in content else base64.b64decode(content["raw_base64"])
-    return strict_json.parse(raw).value
+    return Document(kind, raw=raw)
 
 
-def _valid(faults: _Faults, wanted: Any) -> Observation:
-    reader, schema = _verdict(faults.reader), _verdict(faults.schema)
-    if reader != schema:
-        found = faults.reader or faults.schema
-        told = f"the hand-written reader says {reader}, the JSON schema says {schema} ({found[0]})"
-        return Observation(holds=False, seen={"reader": reader, "schema": schema}, message=told)
-    compared = compare("the document", wanted, reader)
-    return compared if compared.holds or not faults.reader else _with_fault(compared, faults.reader[0])
+def _valid(opinions: Sequence[Opinion], wanted: Any) -> Observation:
+    said = {opinion.who: _verdict(opinion) for opinion in opinions}
+    reason = next((opinion.reason for opinion in opinions if opinion.reason), "")
+    if len({*said.values()}) > 1:
+        told = ", ".join(f"{who} says {verdict}" for who, verdict in said.items())
+        return Observation(holds=False, seen={**said}, message=f"{told} ({reason})")
+    compared = compare("the document", wanted, _verdict(opinions[0]))
+    if compared.holds or not reason:
+        return compared
+    return Observation(compared.holds, compared.seen, f"{compared.message}: {reason}", compared.taken)
 
 
-def _with_fault(compared: Observation, fault: Fault) -> Observation:
-    return Observation(compared.holds, compared.seen, f"{compared.message}: {fault}", compared.taken)
-
-
-def _pointer(faults: _Faults, wanted: str) -> Observation:
-    found = {
-        "the hand-written reader": [fault.pointer for fault in faults.reader],
-        "the JSON schema": [fault.pointer for fault in faults.schema],
-    }
+def _pointer(opinions: Sequence[Opinion], wanted: str) -> Observation:
+    found: dict[str, tuple[str, ...]] = {}
+    for opinion in opinions:
+        if opinion.pointers is None:
+            raise NotOffered(f"{opinion.who} doesn't say where a document is at fault")
+        found[opinion.who] = opinion.pointers
     missed = [
         f"{who} finds fault at {', '.join(at) or 'nothing'}" for who, at in found.items() if wanted not in at
     ]
-    message = "; ".join(missed) or "both find fault there"
+    message = "; ".join(missed) or "fault is found there"
     seen: list[JsonValue] = [*dict.fromkeys(pointer for at in found.values() for pointer in at)]
     return Observation(not missed, seen, message)
 
 
-def _verdict(faults: Sequence[Fault]) -> str:
-    return _INVALID if faults else _VALID
+def _verdict(opinion: Opinion) -> str:
+    return _VALID if opinion.valid else _INVALID
