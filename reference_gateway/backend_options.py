@@ -16,6 +16,8 @@ from reference_gateway.notice import say
 if TYPE_CHECKING:
     from reference_gateway.backend import Backend
     from reference_gateway.lowering.lowering import Lowering
+    from reference_gateway.lowering.regions import RegionLowering
+    from reference_gateway.lowering.salt import Salts
 
 LEAST_SECRET: Final = 16
 _DEADLINE: Final = 600.0
@@ -132,6 +134,13 @@ _OPTIONS: Final = (
         click.FloatRange(0, 86_400),
         f"seconds in which the engine drops a request that was called off.  [default: {_MARGIN:g}]",
     ),
+    _Option(
+        "--regions",
+        _VLLM,
+        click.Choice(["auto", "off"]),
+        "a partition for each part of the input, and bounds on age kept by the engine, as long as the engine"
+        " is seen to have the plugin vllm_cache_regions.  [default: auto]",
+    ),
 )
 
 
@@ -199,25 +208,49 @@ def _vllm(given: Mapping[str, Any], **common: Any) -> "Backend":
         deadline=given.get("engine_deadline", _DEADLINE),
     )
     own = _only(given, "block_size")
-    return VllmBackend(upstream, _lowering(given), model=given.get("engine_model"), **own, **common)
+    lowering, own["regions"] = _lowerings(given)
+    return VllmBackend(upstream, lowering, model=given.get("engine_model"), **own, **common)
 
 
 def _lowering(given: Mapping[str, Any]) -> "Lowering":
-    from reference_gateway.lowering.generations import Generations  # noqa: PLC0415 - only where it is chosen
-    from reference_gateway.lowering.lowering import Lowering, MaxAge, WithoutIntent  # noqa: PLC0415
-    from reference_gateway.lowering.salt import Salts  # noqa: PLC0415
+    bounds_ages = given.get("max_age", "bypass") == "generations"
+    if "abort_margin" in given and not bounds_ages:
+        raise click.UsageError("--abort-margin is of use only with --max-age generations, or with regions")
+    return _lowering_with(given, _salts(given), bounds_ages=bounds_ages)
 
-    generations = None
-    if MaxAge(given.get("max_age", MaxAge.BYPASS)) is MaxAge.GENERATIONS:
-        deadline, margin = given.get("engine_deadline", _DEADLINE), given.get("abort_margin", _MARGIN)
-        generations = Generations(deadline, margin=margin)
-    elif "abort_margin" in given:
-        raise click.UsageError("--abort-margin is of use only with --max-age generations")
+
+def _lowerings(given: Mapping[str, Any]) -> "tuple[Lowering, RegionLowering | None]":
+    """Make what lowers to one salt and, unless that is off, what lowers to regions with one salt beside them.
+
+    The one beside them bounds ages in any case: bounds are offered with regions, which an engine may lose.
+    """
+    from reference_gateway.lowering.regions import RegionLowering  # noqa: PLC0415 - only where it is chosen
+
+    if given.get("regions", "auto") == "off":
+        return _lowering(given), None
+    salts = _salts(given)
+    beside = _lowering_with(given, salts, bounds_ages=True)
+    bounds_ages = given.get("max_age", "bypass") == "generations"
+    alone = beside if bounds_ages else _lowering_with(given, salts, bounds_ages=False)
+    return alone, RegionLowering(salts, beside)
+
+
+def _lowering_with(given: Mapping[str, Any], salts: "Salts", *, bounds_ages: bool) -> "Lowering":
+    from reference_gateway.lowering.generations import Generations  # noqa: PLC0415 - only where it is chosen
+    from reference_gateway.lowering.lowering import Lowering, WithoutIntent  # noqa: PLC0415
+
+    deadline, margin = given.get("engine_deadline", _DEADLINE), given.get("abort_margin", _MARGIN)
     return Lowering(
-        Salts(_secret(given)),
+        salts,
         without_intent=WithoutIntent(given.get("without_intent", WithoutIntent.TENANT)),
-        generations=generations,
+        generations=Generations(deadline, margin=margin) if bounds_ages else None,
     )
+
+
+def _salts(given: Mapping[str, Any]) -> "Salts":
+    from reference_gateway.lowering.salt import Salts  # noqa: PLC0415 - only where it is chosen
+
+    return Salts(_secret(given))
 
 
 def _secret(given: Mapping[str, Any]) -> bytes:

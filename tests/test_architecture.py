@@ -99,6 +99,7 @@ def test_every_module_of_the_harness_has_its_layer() -> None:
         ("request", ("backend", "engine", "in_process", "lowering", "plan", "app")),
         ("plan.py", ("backend", "engine", "in_process", "lowering", "callers", "app")),
         ("lowering", ("backend", "engine", "in_process", "callers", "app")),
+        ("rendering", ("backend", "engine", "in_process", "lowering", "plan", "callers", "app")),
         ("in_process", ("callers", "app")),
         ("engine", ("callers", "in_process", "app")),
         ("callers", ("backend", "engine", "in_process", "lowering", "app")),
@@ -119,6 +120,15 @@ def test_a_part_of_the_gateway_knows_only_what_it_needs(part: str, unknown: tupl
 
 def test_the_harness_never_imports_the_gateway() -> None:
     assert [pair for pair in imported_by("cctest") if within(pair[1], "reference_gateway")] == []
+
+
+def test_the_gateway_never_imports_the_plugin_of_the_engine() -> None:
+    plugin = "reference_gateway/vllm_cache_regions"
+    assert [
+        pair
+        for pair in imported_by("reference_gateway")
+        if not pair[0].startswith(plugin) and within(pair[1], "vllm_cache_regions", plugin.replace("/", "."))
+    ] == []
 
 
 def test_the_contract_core_does_no_io() -> None:

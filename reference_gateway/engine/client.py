@@ -7,7 +7,7 @@ general client, sending costs more than all else that the gateway does for a req
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -19,7 +19,11 @@ _IDLE_SECONDS: Final = 4.0
 
 
 class EngineClient:
-    """Sends requests to the server at `url`, below its path, with the same `headers` each time."""
+    """Sends requests to the server at `url`, below its path, with the same `headers` each time.
+
+    `broken` is called where the server can't be reached, or closes a connection in an exchange or soon after:
+    it may have been started anew.
+    """
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         parts = urlsplit(url)
@@ -32,6 +36,7 @@ class EngineClient:
         self._head: Final = "".join(f"{name}: {value}\r\n" for name, value in given.items()).encode()
         self._heads: dict[tuple[str, str], bytes] = {}
         self._idle: deque[Connection] = deque()
+        self.broken: Callable[[], None] = lambda: None
 
     async def get(self, path: str, ends_at: float) -> Response:
         """Ask for a page, and wait for the head of the response. `ends_at` is as for `Response`.
@@ -86,8 +91,17 @@ class EngineClient:
 
     async def _connect(self, ends_at: float) -> Connection:
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout_at(min(ends_at, loop.time() + _CONNECT_SECONDS)):
-            _, connection = await loop.create_connection(
-                lambda: Connection(self._released), *self._address, ssl=self._tls
-            )
+        try:
+            async with asyncio.timeout_at(min(ends_at, loop.time() + _CONNECT_SECONDS)):
+                _, connection = await loop.create_connection(
+                    lambda: Connection(self._released, self._lost), *self._address, ssl=self._tls
+                )
+        except OSError:
+            self.broken()
+            raise
         return connection
+
+    def _lost(self, connection: Connection) -> None:
+        idle_for = asyncio.get_running_loop().time() - connection.idle_since
+        if not connection.free or idle_for < _IDLE_SECONDS:
+            self.broken()

@@ -109,10 +109,16 @@ class Response:
 
 
 class Connection(asyncio.Protocol):
-    """Carries one exchange after the other. `released` is called when it is free for the next."""
+    """Carries one exchange after the other. `released` is called when it is free for the next.
 
-    def __init__(self, released: Callable[["Connection"], None]) -> None:
+    `lost` is called when the other side closes it, maybe during an exchange.
+    """
+
+    def __init__(
+        self, released: Callable[["Connection"], None], lost: Callable[["Connection"], None]
+    ) -> None:
         self._released = released
+        self._lost = lost
         self._parser = httptools.HttpResponseParser(self)
         self._transport: asyncio.Transport | None = None
         self._response: Response | None = None
@@ -125,6 +131,11 @@ class Connection(asyncio.Protocol):
     def _sent(self) -> bool:
         """Whether the request is out. What is left of one would be read as the beginning of the next."""
         return self._transport is not None and not self._transport.get_write_buffer_size()
+
+    @property
+    def free(self) -> bool:
+        """Whether no exchange is under way."""
+        return self._response is None
 
     @property
     def usable(self) -> bool:
@@ -183,6 +194,8 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         """End (asyncio). A body without any length ends with its connection, if that ends in order."""
+        if self._transport is not None:
+            self._lost(self)
         self._transport = None
         response = self._response
         if response is None:

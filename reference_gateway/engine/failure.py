@@ -5,13 +5,15 @@ permission are about the gateway's. Its failures become 502, save that 503 stays
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from cctest.contract.source import JsonValue
 from reference_gateway.refusal import RefusalError, code_of
 
 _ABOUT_THE_GATEWAY: Final = (401, 402, 403, 407)
+_TELLING: Final = 8
+"""So many characters of a salt are more than chance puts into a message."""
 
 
 def unreachable() -> RefusalError:
@@ -34,8 +36,8 @@ def no_completion() -> RefusalError:
     return RefusalError(502, "engine_answer_unreadable", "the engine's answer is no chat completion")
 
 
-def refused(status: int, body: bytes, retry_after: str | None, salt: str | None) -> RefusalError:
-    """Tell a status other than 200 with what the engine said about it."""
+def refused(status: int, body: bytes, retry_after: str | None, salts: Collection[str]) -> RefusalError:
+    """Tell a status other than 200 with what the engine said about it, unless that holds part of a salt."""
     if retry_after is not None and not (retry_after.isascii() and retry_after.isprintable()):
         retry_after = None
     if not 400 <= status < 500 or status in _ABOUT_THE_GATEWAY:
@@ -43,8 +45,8 @@ def refused(status: int, body: bytes, retry_after: str | None, salt: str | None)
         return RefusalError(status, _code(status), "the engine failed", retry_after=retry_after)
     error = _error(body)
     message, param, code = (_text(error.get(name)) for name in ("message", "param", "code"))
-    if message is None or (salt is not None and salt in message):
-        message = "the engine refused the request"
+    if message is None or any(_betrays(told, salts) for told in (message, param or "", code or "")):
+        message, param, code = "the engine refused the request", None, None
     return RefusalError(status, code or _code(status), message, param, retry_after)
 
 
@@ -53,6 +55,13 @@ def error_in(value: Mapping[str, JsonValue]) -> RefusalError | None:
     if "error" not in value or value["error"] is None:
         return None
     return RefusalError(502, "engine_failed", "the engine failed while it answered")
+
+
+def _betrays(message: str, salts: Collection[str]) -> bool:
+    """Tell whether a message holds part of a salt: who cites what it refuses may shorten it."""
+    return any(
+        salt[at : at + _TELLING] in message for salt in salts for at in range(len(salt) - _TELLING + 1)
+    )
 
 
 def _error(body: bytes) -> Mapping[str, JsonValue]:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -22,7 +22,10 @@ _BLOCK_SIZE: Final = re.compile(rb'^vllm:cache_config_info\{[^}\n]*\bblock_size=
 _ERROR_LIMIT: Final = 64 * 1024
 _ASK_SECONDS: Final = 2.0
 _QUESTION_SECONDS: Final = 10.0
-_QUESTION_LIMIT: Final = 1024 * 1024
+_QUESTION_LIMIT: Final = 16 * 1024 * 1024
+_LOOK_SECONDS: Final = 6.0
+_LARGE: Final = 262_144
+"""An answer of so many bytes is parsed off the event loop."""
 _FINISH_SECONDS: Final = 0.2
 
 
@@ -82,10 +85,14 @@ class Upstream:
         finally:
             self._client.close()
 
-    async def chat(self, body: bytes, salt: str | None, ends_at: float) -> EngineExchange:
+    def when_broken(self, call: Callable[[], None]) -> None:
+        """Have something called where the engine may have been started anew: see `EngineClient`."""
+        self._client.broken = call
+
+    async def chat(self, body: bytes, salts: Collection[str], ends_at: float) -> EngineExchange:
         """Send a chat request; `ends_at` is the instant of the event loop's clock at which its time is up.
 
-        Raises RefusalError.
+        `salts` are those in it, of which nobody must be told. Raises RefusalError.
         """
         with told(unreachable):
             response = await self._client.post("/v1/chat/completions", body, ends_at)
@@ -95,7 +102,7 @@ class Upstream:
         with contextlib.closing(response), contextlib.suppress(OSError):
             error = await _read(response, _ERROR_LIMIT)  # without it, the status tells enough
         retry_after = response.headers.get(b"retry-after", b"").decode("latin-1")
-        raise refused(response.status, error, retry_after or None, salt)
+        raise refused(response.status, error, retry_after or None, salts)
 
     async def models(self) -> tuple[str, ...] | None:
         """Ask for the names of the models; None where no usable answer comes within two seconds."""
@@ -127,9 +134,24 @@ class Upstream:
         try:
             response = await self._client.post(path, body, _in(_QUESTION_SECONDS))
             with contextlib.closing(response):
-                return response.status, json.loads(await _read(response, _QUESTION_LIMIT))
+                return response.status, await _json(await _read(response, _QUESTION_LIMIT))
         except (OSError, ValueError, RecursionError):
             return None
+
+    async def look(self, path: str) -> tuple[int, JsonValue] | None:
+        """Get a page that may be there; give status and JSON, None for a body that is none.
+
+        None where no answer comes within six seconds.
+        """
+        try:
+            with contextlib.closing(await self._client.get(path, _in(_LOOK_SECONDS))) as response:
+                body = await _read(response, _ERROR_LIMIT)
+        except OSError:
+            return None
+        try:
+            return response.status, json.loads(body)
+        except (ValueError, RecursionError):
+            return response.status, None
 
 
 def _in(seconds: float) -> float:
@@ -161,6 +183,11 @@ async def _read(response: Response, limit: int) -> bytes:
         pieces.append(piece)
         size += len(piece)
     return b"".join(pieces)
+
+
+async def _json(text: bytes) -> JsonValue:
+    value: JsonValue = json.loads(text) if len(text) < _LARGE else await asyncio.to_thread(json.loads, text)
+    return value
 
 
 def _base(url: str) -> str:

@@ -29,6 +29,16 @@ class Salts:
         salt.update(encoded(partition, model))
         return salt.hexdigest()
 
+    def bounded(self, partition: Partition, model: str, max_age: int) -> str:
+        """Give the salt of state whose age an engine bounds, by `max_age` seconds, where it does.
+
+        No request has it without that bound, so nobody can meet such state unbounded.
+        """
+        salt = self._keyed.copy()
+        salt.update(b"bounded by %d: " % max_age)  # what isn't bounded begins with a digit
+        salt.update(encoded(partition, model))
+        return salt.hexdigest()
+
     def fresh(self) -> str:
         """Give a salt that no other request has."""
         return secrets.token_hex(32)

@@ -6,7 +6,7 @@ read (BND-6).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -16,7 +16,7 @@ from reference_gateway.refusal import invalid_request, refused_intent, too_many_
 from reference_gateway.request.bodyjson import read_json
 from reference_gateway.request.metadata import refuse_large_metadata
 from reference_gateway.request.misplaced import CACHE_INTENT, misplaced_intent
-from reference_gateway.request.model_visible import has_other_input, own_template
+from reference_gateway.request.model_visible import has_other_input, own_template, rendering_members
 
 FRAGMENT_LIMIT: Final = 4096
 """Most fragments in one request."""
@@ -48,7 +48,8 @@ class ChatRequest:
     `text` is the whole body. `other_input` tells whether it has members that a model may see although they
     are no fragments, so that no intent speaks for them (READ-38). `own_template` is a pointer to a chat
     template that the caller supplies. `prompt_told` tells whether something is to be told of each token of
-    the prompt: for that, an engine computes them all and looks nothing up.
+    the prompt: for that, an engine computes them all and looks nothing up. `rendering` holds the members by
+    which an engine may render fragments otherwise.
     """
 
     model: str
@@ -60,6 +61,7 @@ class ChatRequest:
     text: str = ""
     own_template: str | None = None
     prompt_told: bool = False
+    rendering: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 def read_chat_request(body: bytes) -> ChatRequest:
@@ -84,6 +86,7 @@ def read_chat_request(body: bytes) -> ChatRequest:
         text=text,
         own_template=own_template(members),
         prompt_told=members.get("prompt_logprobs") is not None or bool(members.get("echo")),
+        rendering=rendering_members(members),
     )
 
 

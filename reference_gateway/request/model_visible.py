@@ -40,6 +40,10 @@ _WITHOUT_EFFECT: Final[Mapping[str, tuple[JsonValue, ...]]] = {
 }
 """Values that every request without the member has anyway, or that hold nothing of the caller's."""
 
+_RENDERING: Final = ("tool_choice", "parallel_tool_calls")
+"""Of the members that force nothing, those by which fragments may be rendered otherwise: tools that may not
+be called are left out by some engines."""
+
 
 def has_other_input(members: Mapping[str, JsonValue]) -> bool:
     """Tell whether a body has members that the model may see and that are no fragments. Null is absence."""
@@ -47,6 +51,11 @@ def has_other_input(members: Mapping[str, JsonValue]) -> bool:
         name not in _INVISIBLE and value is not None and value not in _WITHOUT_EFFECT.get(name, ())
         for name, value in members.items()
     )
+
+
+def rendering_members(members: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Give the members that may change how fragments are rendered, for whoever has them rendered."""
+    return {name: members[name] for name in _RENDERING if members.get(name) is not None}
 
 
 def own_template(members: Mapping[str, JsonValue]) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from vllm_cache_regions import VERSION
-from vllm_cache_regions.engine_state import STATE
+from vllm_cache_regions.engine_state import STATE, new_instance
 
 STATUS_METHOD: Final = "cache_regions_status"
 
@@ -18,6 +18,7 @@ def observing_start(stock: Callable[..., None]) -> Callable[..., None]:
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - vLLM's name
         stock(self, *args, **kwargs)
         STATE.block_size = self.kv_cache_manager.block_pool.hash_block_size
+        STATE.instance = new_instance()
         STATE.doubts = tuple(_doubts(self.vllm_config, self))
 
     return __init__
@@ -31,6 +32,7 @@ def status(_: Any) -> dict[str, Any]:
         "plugin": "vllm_cache_regions",
         "version": VERSION,
         "vllm": vllm.__version__,
+        "instance": STATE.instance,
         "tested": vllm.__version__ in TESTED,
         "active": not STATE.doubts,
         "inactive_because": list(STATE.doubts),
