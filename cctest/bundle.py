@@ -19,11 +19,12 @@ BEHAVIOUR: Final = VECTORS / "behaviour"
 MUTANTS: Final = VECTORS / "mutants.yaml"
 SURVIVORS: Final = VECTORS / "survivors.yaml"
 SCHEMAS: Final = ROOT / "schemas"
-CATALOGUE: Final = ROOT / "spec" / "requirements.yaml"
-READINGS: Final = ROOT / "spec" / "readings.yaml"
-PREDICATES: Final = ROOT / "spec" / "predicates.yaml"
-TOPICS: Final = ROOT / "spec" / "topics.yaml"
-MINIMALITY: Final = ROOT / "spec" / "minimality.yaml"
+SPEC: Final = ROOT / "spec"
+CATALOGUE: Final = SPEC / "requirements.yaml"
+READINGS: Final = SPEC / "readings.yaml"
+PREDICATES: Final = SPEC / "predicates.yaml"
+TOPICS: Final = SPEC / "topics.yaml"
+MINIMALITY: Final = SPEC / "minimality.yaml"
 
 
 def suite_files() -> Iterator[tuple[str, Path]]:

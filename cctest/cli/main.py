@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "minimality": "Find out whether every member of version 1 is worth its place.",
     "engine": "Serve an instrumented engine to put behind a gateway under test.",
     "coverage": "Show which rules are exercised, and what runs showed of each.",
+    "trace": "Tie the sentences of the drafts to rules and to what tests them.",
     "report": "Make a page of a report.",
     "mutate": "Break our own implementation, and see the suite find it.",
     "replay": "Run again what didn't pass in a report.",

@@ -59,3 +59,22 @@ def test_vectors_of_ones_own_are_no_loss(suite: Suite, runs: list[tuple[str, Rep
     own = tuple(replace(check, id=f"my-{check.id}") for check in report.checks)
     of_this_suite = Report("vectors", report.started, 1.0, report.verdict, own)
     assert gaps(suite, [(name, of_this_suite)]) == []
+
+
+def test_a_rule_that_a_vector_or_a_check_no_longer_names_is_missed(
+    suite: Suite, runs: list[tuple[str, Report]]
+) -> None:
+    drawn = random.Random(6)
+    for vector in drawn.sample([vector for vector in suite.vectors if len(vector.rules) > 1], 3):
+        lost, *rest = vector.rules
+        other = replace(vector, rules=tuple(rest))
+        vectors = tuple(other if each is vector else each for each in suite.vectors)
+        told = f"was tied to {lost} in the run vectors, and no longer names it"
+        assert (f"vector {vector.name}", told) in gaps(replace(suite, vectors=vectors), runs)
+    case = next(case for case in suite.cases if case.id == "tenant-boundary")
+    rules = case.expectations[-1].rules
+    shorn = replace(case.expectations[-1], rules=rules[1:])
+    without = replace(case, expectations=(*case.expectations[:-1], shorn))
+    cases = tuple(without if each is case else each for each in suite.cases)
+    told = f"was tied to {rules[0]} in the run probe-forwarding, and no longer names it"
+    assert (f"check {case.checks[-1]}", told) in gaps(replace(suite, cases=cases), runs)

@@ -1,0 +1,1 @@
+"""What ties the drafts to what is tested: sentence, rule, vectors and checks, mutants; and what isn't."""
