@@ -1,5 +1,5 @@
 # make probe   sets up, starts the bundled gateway, probes it and prints a verdict
-# make check   sets up, then lint, types, tests, vectors, coverage and minimality
+# make check   sets up, then lint, types, tests, vectors, coverage, trace and minimality
 # make mutate  breaks our own implementation, one rule at a time, and sees the suite find it
 # make full    the same with the tests that take too long for every change
 # make regions tests the plugin for vLLM on the two lines of vLLM that it knows, each set up for it
@@ -18,7 +18,7 @@ ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$V
 # What reports/coverage.md is about; a check that one of these runs had and the suite lacks fails `make coverage`.
 COVERED := vectors probe-embedded probe-forwarding probe-vllm
 
-.PHONY: probe vectors coverage minimality mutate mutants check full live live-parts vllm regions regions-on lint types test bench reports wheel clean
+.PHONY: probe vectors coverage trace minimality mutate mutants check full live live-parts vllm regions regions-on lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -28,6 +28,10 @@ vectors: $(READY)
 
 coverage: $(READY)
 	$(BIN)/cctest coverage --quiet $(COVERED:%=reports/%.json)
+
+# Each rule has its sentence in the drafts and each sentence its rule, and so on down to vectors, cases and mutants.
+trace: $(READY)
+	$(BIN)/cctest trace --quiet $(COVERED:%=reports/%.json)
 
 minimality: $(READY)
 	$(BIN)/cctest minimality --quiet
@@ -42,7 +46,7 @@ mutants: $(READY)
 	  --markdown reports/mutation-generated.md
 	$(BIN)/python -m tests.figures
 
-check: lint types test vectors coverage minimality
+check: lint types test vectors coverage trace minimality
 
 full: lint types
 	$(BIN)/pytest -n 2 -m 'not live'

@@ -65,6 +65,7 @@ LAYERS = (
         "cctest.minimality",
         "cctest.mutation",
     ),
+    ("cctest.traceability",),
     ("cctest.cli",),
     ("cctest.__main__", "cctest.pytest_items", "cctest.pytest_plugin"),
 )

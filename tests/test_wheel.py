@@ -62,6 +62,7 @@ def test_data_ships_inside_the_package(wheel: Path) -> None:
         there = {Path(name).name for name in names if Path(name).parent == Path("cctest/_data", folder)}
         assert here == there
     assert {"cctest/_data/spec/requirements.yaml", "cctest/_data/spec/readings.yaml"} <= names
+    assert {f"cctest/_data/spec/{path.name}" for path in (ROOT / "spec").glob("*.md")} <= names
     assert not [name for name in names if name.startswith("tests/")]
 
 
@@ -74,8 +75,9 @@ def test_vectors_run_in_an_empty_folder(installed: Path, tmp_path: Path) -> None
     page = run(installed / "cctest", "report", "report.json", "--html", "page.html", cwd=tmp_path)
     assert (page.returncode, page.stdout, page.stderr) == (0, "", "")
     assert "<style>\n:root {" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    coverage = run(installed / "cctest", "coverage", "report.json", "--quiet", cwd=tmp_path)
-    assert (coverage.returncode, coverage.stderr) == (0, "")
+    for command in ("coverage", "trace"):
+        told = run(installed / "cctest", command, "report.json", "--quiet", cwd=tmp_path)
+        assert (told.returncode, told.stderr) == (0, "")
 
 
 def test_the_bundled_gateway_is_conformant_from_the_wheel(installed: Path, tmp_path: Path) -> None:

@@ -27,6 +27,9 @@ def find_untied(trace: Trace) -> Iterator[Untied]:
         yield from _of_sentence(trace, sentence)
     for tie in trace.ties.values():
         yield from _of_rule(tie)
+    for reading in trace.readings:
+        if not any(reading in sentence.mentions for sentence in trace.sentences):
+            yield Untied(reading, "an open question, and no draft mentions it")
     for mutant in trace.mutants:
         for rule in mutant.rules:
             if rule not in trace.ties:

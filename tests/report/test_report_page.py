@@ -1,18 +1,15 @@
 """The report as a page, in a real browser: it reads well, needs nothing, and nothing in it runs."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from in_chromium import DESKTOP, PHONE, Scheme, Size, faults_of_access, heard_from, opened
+from playwright.sync_api import Browser
 
 from cctest.coverage.compute import cover
 from cctest.coverage.suite import Suite, bundled_suite
@@ -22,13 +19,9 @@ from cctest.report.page.mutation import load_mutation
 from cctest.report.page.render import page_html
 from cctest.verdict import Check, Evidence, Reading, Result, Source, decide
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.timeout(300)
 
 HOSTILE = "<img src=x onerror=alert(1)> {{ 7 * 7 }} \u202egpj.exe \x1b[31m \ud800 & ]]>"
-Size = tuple[int, int]
-Scheme = Literal["light", "dark"]
-DESKTOP, PHONE = (1280, 900), (390, 844)
 MUTATION: dict[str, Any] = {
     "baseline": [{"setup": "vectors", "passed": 642}],
     "notes": ["2 of 299 mutants were selected"],
@@ -106,17 +99,6 @@ def suite() -> Suite:
     return bundled_suite()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        assert "CHROMIUM_REQUIRED" not in os.environ
-        pytest.skip("no Chromium here: apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 def written(folder: Path, suite: Suite, report: Report) -> Path:
     (folder / "mutation.json").write_text(json.dumps(MUTATION))
     mutation = load_mutation(folder / "mutation.json") if report is FULL else None
@@ -131,28 +113,12 @@ def full(suite: Suite, tmp_path: Path) -> Path:
     return written(tmp_path, suite, FULL)
 
 
-def opened(browser: Browser, path: Path, size: Size, scheme: Scheme, **options: Any) -> Page:
-    width, height = size
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, **options)
-    page = context.new_page()
-    page.goto(path.as_uri())
-    return page
-
-
 @pytest.mark.parametrize("report", [FULL, EMPTY, VECTORS], ids=["full", "empty", "vectors"])
 def test_the_page_asks_for_nothing_and_complains_of_nothing(
     browser: Browser, suite: Suite, tmp_path: Path, report: Report
 ) -> None:
     path = written(tmp_path, suite, report)
-    page = browser.new_context().new_page()
-    heard: list[str] = []
-    page.on("console", lambda message: heard.append(message.text))
-    page.on("pageerror", lambda error: heard.append(str(error)))
-    page.on("dialog", lambda dialog: heard.append(dialog.message))
-    page.on("request", lambda request: heard.append(request.url))
-    page.goto(path.as_uri())
-    page.wait_for_load_state("networkidle")
-    assert heard == [path.as_uri()]
+    assert heard_from(browser, path) == [path.as_uri()]
 
 
 @pytest.mark.parametrize(
@@ -167,12 +133,7 @@ def test_the_page_asks_for_nothing_and_complains_of_nothing(
 def test_the_page_is_accessible(
     browser: Browser, suite: Suite, tmp_path: Path, report: Report, look: tuple[Size, Scheme]
 ) -> None:
-    page = opened(browser, written(tmp_path, suite, report), *look, bypass_csp=True)
-    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-    found = page.evaluate("axe.run()")
-    assert len(found["passes"]) > 15
-    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in found["violations"]] == []
+    assert faults_of_access(browser, written(tmp_path, suite, report), *look) == []
 
 
 def test_the_page_fits_a_phone(browser: Browser, full: Path) -> None:
