@@ -34,10 +34,10 @@ class Salts:
 
         No request has it without that bound, so nobody can meet such state unbounded.
         """
-        salt = self._keyed.copy()
-        salt.update(b"bounded by %d: " % max_age)  # what isn't bounded begins with a digit
-        salt.update(encoded(partition, model))
-        return salt.hexdigest()
+        bound = self._keyed.copy()
+        # What isn't bounded begins with a digit.
+        bound.update(b"bounded by %d: %b" % (max_age, encoded(partition, model)))
+        return bound.hexdigest()
 
     def fresh(self) -> str:
         """Give a salt that no other request has."""
