@@ -1,5 +1,6 @@
 # make probe   sets up, starts the bundled gateway, probes it and prints a verdict
 # make check   sets up, then lint, types, tests, vectors, coverage, trace and minimality
+# make draft   renders the drafts of the specification as text, HTML and XML in build/draft, and checks them
 # make mutate  breaks our own implementation, one rule at a time, and sees the suite find it
 # make full    the same with the tests that take too long for every change
 # make regions tests the plugin for vLLM on the two lines of vLLM that it knows, each set up for it
@@ -15,10 +16,13 @@ export VLLM_VENV ?= .vllm
 ENGINE := reference_gateway/live
 ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$VLLM_MODEL"
 
+# What renders the drafts, beside kramdown-rfc.
+DRAFT_TOOLS ?= .draft
+
 # What reports/coverage.md is about; a check that one of these runs had and the suite lacks fails `make coverage`.
 COVERED := vectors probe-embedded probe-forwarding probe-vllm
 
-.PHONY: probe vectors coverage trace minimality mutate mutants check full live live-parts vllm regions regions-on lint types test bench reports wheel clean
+.PHONY: probe vectors coverage trace draft minimality mutate mutants check full live live-parts vllm regions regions-on lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -32,6 +36,9 @@ coverage: $(READY)
 # Each rule has its sentence in the drafts and each sentence its rule, and so on down to vectors, cases and mutants.
 trace: $(READY)
 	$(BIN)/cctest trace --quiet $(COVERED:%=reports/%.json)
+
+draft: $(READY) $(DRAFT_TOOLS)/.ready
+	$(BIN)/python -m tools.draft --tools $(DRAFT_TOOLS) --out build/draft
 
 minimality: $(READY)
 	$(BIN)/cctest minimality --quiet
@@ -117,6 +124,15 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+$(DRAFT_TOOLS)/.ready: $(addprefix tools/draft/,requirements.txt package.json package-lock.json)
+	@command -v npm >/dev/null || { echo "make draft needs npm: apt-get install npm" >&2; exit 1; }
+	@command -v kramdown-rfc >/dev/null || { echo "make draft needs kramdown-rfc: apt-get install ruby-kramdown-rfc2629" >&2; exit 1; }
+	$(PYTHON) -m venv $(DRAFT_TOOLS)
+	$(DRAFT_TOOLS)/bin/python -m pip install --quiet --requirement tools/draft/requirements.txt
+	cp tools/draft/package.json tools/draft/package-lock.json $(DRAFT_TOOLS)
+	npm ci --silent --no-audit --no-fund --prefix $(DRAFT_TOOLS)
+	touch $@
+
 # vLLM imports torchvision and the like where they are there, and their builds don't fit a CPU's torch.
 $(VLLM_VENV)/.ready: $(ENGINE)/requirements.txt
 	$(PYTHON) -m venv $(VLLM_VENV)
@@ -144,4 +160,4 @@ $(OLDER)/.ready: $(PLUGIN)/tests/older-vllm.txt
 	$*/bin/python $(ENGINE)/model.py $*/model-larger larger
 
 clean:
-	rm -rf $(VENV) $(VLLM_VENV) $(OLDER) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VLLM_VENV) $(OLDER) $(DRAFT_TOOLS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
