@@ -132,6 +132,12 @@ def test_the_gateway_never_imports_the_plugin_of_the_engine() -> None:
     ] == []
 
 
+def test_what_judges_the_core_by_generated_vectors_shares_nothing_with_it() -> None:
+    assert [
+        pair for pair in imported_by("cctest/vectors") if pair[0].endswith("oracle.py") and ours(pair[1])
+    ] == []
+
+
 def test_the_contract_core_does_no_io() -> None:
     forbidden = ("requests", "urllib", "socket", "pathlib", "os", "io", "http", "subprocess")
     assert [pair for pair in imported_by("cctest/contract") if within(pair[1], *forbidden)] == []

@@ -66,8 +66,9 @@ class Session:
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks about the whole conversation, once it is over."""
-        restarted = f"the adapter broke {self._breaks} times" if self._breaks else ""
-        return (*filter(None, [restarted]), *self._notes)
+        if not self._breaks:
+            return tuple(self._notes)
+        return (f"the adapter broke {_times(self._breaks)}", *self._notes)
 
     def asked(self) -> tuple[str, ...]:
         """Give the request lines since the last call."""
@@ -79,7 +80,7 @@ class Session:
         """Ask and give the result. Raises NotOffered, or AnswerError where there was no proper answer."""
         if self._child is None:
             if self._breaks > RESTARTS:
-                raise AnswerError(f"not asked: the adapter broke {self._breaks} times, and was given up")
+                raise AnswerError(f"not asked: the adapter broke {_times(self._breaks)}, and was given up")
             self._start()
         return self._exchange(operation, members)
 
@@ -123,6 +124,10 @@ def _claim(greeting: Mapping[str, Any]) -> Claim:
             f"the adapter speaks version {greeting['protocol']} of the protocol, not {PROTOCOL}"
         )
     return Claim(greeting["name"], greeting["version"])
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
 
 
 def _arguments(command: str) -> Sequence[str]:

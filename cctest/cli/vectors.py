@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
+from typing import Final
 
 import click
 
@@ -16,8 +17,7 @@ from cctest.cli.filters import filter_options
 from cctest.cli.outputs import Outputs, output_options
 from cctest.report.model import Report
 from cctest.selection import Filter, Wanted
-from cctest.vectors.generated import NAME as GENERATED
-from cctest.vectors.generated import generate
+from cctest.vectors.generated import generate, is_generated
 from cctest.vectors.implementation import Implementation
 from cctest.vectors.load import bundled_vectors, load_vectors
 from cctest.vectors.model import Vector
@@ -27,7 +27,7 @@ from cctest.verdict import Claim, Exit, decide
 BY_NAME: Filter[Vector] = Filter(
     "vector", lambda vector: vector.name, lambda vector: vector.rules, lambda vector: vector.kind
 )
-_SECONDS = 10.0
+_SECONDS: Final = 10.0
 
 
 @click.command("vectors", short_help="Run the contract's test vectors against the core, or an adapter.")
@@ -128,7 +128,7 @@ def _vectors(paths: Sequence[str], seed: int | None) -> tuple[Vector, ...]:
 
 
 def _notes(chosen: Sequence[Vector], everything: Sequence[Vector], seed: int | None) -> Iterator[str]:
-    generated = sum(vector.name.startswith(f"{GENERATED}-") for vector in chosen)
+    generated = sum(is_generated(vector.name) for vector in chosen)
     if generated and seed is not None:
         yield f"{generated} of the vectors were generated; `--seed {seed}` makes the same ones again"
     if len(chosen) != len(everything):

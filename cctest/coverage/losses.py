@@ -6,6 +6,7 @@ from cctest.coverage.model import Gap, Run
 from cctest.coverage.suite import Suite, judging, rules_of
 from cctest.probe.timing import CHECK as TIMING
 from cctest.report.model import Report
+from cctest.vectors.generated import is_generated
 
 
 def find_losses(suite: Suite, runs: Sequence[tuple[Run, Report]]) -> Iterator[Gap]:
@@ -32,7 +33,7 @@ def _of_vectors(suite: Suite, report: Report) -> Iterator[tuple[str, str]]:
     known = {vector.name: rules_of(vector) for vector in suite.vectors}
     for check in report.checks:
         name = check.id.partition("#")[0]
-        if name not in known:
+        if name not in known and not is_generated(name):
             yield f"vector {name}", ""
         for rule in check.rules:
             if rule not in known.get(name, check.rules):

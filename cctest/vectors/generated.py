@@ -12,8 +12,8 @@ from typing import Any, Final
 from cctest.vectors.model import Vector, VectorKind
 from cctest.vectors.oracle import REUSE, SCOPES, digest_of, policy_after
 
-NAME: Final = "generated"
-"""What the name of every generated vector begins with."""
+_PREFIX: Final = "generated-"
+"""What the name of every generated vector, and of no other, begins with."""
 
 DIGESTS: Final = 64
 COMPOSITIONS: Final = 64
@@ -51,10 +51,15 @@ def generate(seed: int) -> tuple[Vector, ...]:
     )
 
 
+def is_generated(name: str) -> bool:
+    """Tell the name of a generated vector from one that can be looked up."""
+    return name.startswith(_PREFIX)
+
+
 def _vector(
     seed: int, kind: VectorKind, number: int, content: Callable[[Random], Mapping[str, Any]]
 ) -> Vector:
-    name = f"{NAME}-{kind}-{number}"
+    name = f"{_PREFIX}{kind}-{number}"
     rules = _DIGEST_RULES if kind is VectorKind.DIGEST else _COMPOSITION_RULES
     random = Random(f"{seed} {name}")  # noqa: S311 - to be repeatable is the point
     made = {"name": name, "kind": str(kind), "rules": list(rules), **content(random)}

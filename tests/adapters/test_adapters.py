@@ -22,6 +22,7 @@ from cctest.adapter.implementation import Adapter
 from cctest.adapter.session import Session
 from cctest.bundle import SCHEMAS
 from cctest.datafile import validator
+from cctest.report.recorded import load_report
 from cctest.vectors.core import Core
 from cctest.vectors.generated import COMPOSITIONS, DIGESTS, generate
 from cctest.vectors.implementation import Implementation
@@ -55,8 +56,9 @@ def implementations() -> Iterator[Mapping[str, Implementation]]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_adapter_passes_every_vector(name: str, implementations: Mapping[str, Implementation]) -> None:
     checks, _, _ = run_vectors([*BUNDLED, *generate(1)], implementations[name])
-    undone = [(check.id, check.message) for check in checks if check.result is not Result.PASS]
-    assert [(check, why) for check, why in undone if not check.endswith("#pointer")] == []
+    # Where a document is at fault need not be told.
+    wanting = [check for check in checks if (check.result, check.id[-8:]) != (Result.UNSUPPORTED, "#pointer")]
+    assert [(each.id, each.message) for each in wanting if each.result is not Result.PASS] == []
     assert len(checks) > 900
 
 
@@ -215,6 +217,8 @@ def test_the_reports_say_which_implementation_was_judged(tmp_path: Path) -> None
     assert list(Draft202012Validator(schema).iter_errors(document)) == []
     assert document["implementation"] == {"name": "cctest's core by an adapter", "version": "0.1.0"}
     assert (document["target"], document["seed"]) == (command, 5)
+    read_back = load_report(tmp_path / "out.json")
+    assert str(read_back.implementation) == "cctest's core by an adapter 0.1.0"
     [told] = ElementTree.parse(tmp_path / "out.xml").iterfind(".//property[@name='implementation']")
     assert told.get("value") == "cctest's core by an adapter 0.1.0"
 

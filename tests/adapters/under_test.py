@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cctest.adapter.implementation import Adapter
-from cctest.adapter.session import Session
 from cctest.vectors.model import Vector, VectorKind
 
 FOLDER = Path(__file__).resolve().parent
@@ -27,7 +25,3 @@ def javascript() -> str | None:
 
 def vector(name: str, kind: VectorKind, **content: Any) -> Vector:
     return Vector(name, kind, ("RET-3",), "", {"name": name, "kind": str(kind), **content}, "here")
-
-
-def implementation(session: Session) -> Adapter:
-    return Adapter(session)

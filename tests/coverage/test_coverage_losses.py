@@ -11,6 +11,9 @@ from cctest.coverage.suite import Suite, bundled_suite
 from cctest.probe.documents import GROUP as DOCUMENTS
 from cctest.report.model import Report
 from cctest.report.recorded import load_report
+from cctest.vectors.generated import generate
+from cctest.vectors.run import run_vectors
+from cctest.verdict import decide
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 EARLIER = "0" * 64
@@ -78,3 +81,9 @@ def test_a_rule_that_a_vector_or_a_check_no_longer_names_is_missed(
     cases = tuple(without if each is case else each for each in suite.cases)
     told = f"was tied to {rules[0]} in the run probe-forwarding, and no longer names it"
     assert (f"check {case.checks[-1]}", told) in gaps(replace(suite, cases=cases), runs)
+
+
+def test_generated_vectors_are_no_loss(suite: Suite) -> None:
+    checks, _, _ = run_vectors(generate(1))
+    earlier = Report("vectors", "2026-01-01T00:00:00Z", 1.0, decide(checks), checks, suite_digest=EARLIER)
+    assert gaps(suite, [("vectors", earlier)]) == []
