@@ -41,7 +41,8 @@ _RENDER: Final = "/v1/chat/completions/render"
 _TOKENIZE: Final = "/tokenize"
 _DETOKENIZE: Final = "/detokenize"
 _TOKENS: Final = {_RENDER: "token_ids", _TOKENIZE: "tokens"}
-_ABSENT: Final = (404, 405, 501)
+_ABSENT: Final = (403, 404, 405, 501)
+"""How an end point says that it isn't there; vLLM forbids those that it wasn't started with."""
 
 
 class Engine(Protocol):

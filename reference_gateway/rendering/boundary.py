@@ -24,6 +24,11 @@ _FIRST: Final = ("Qq0", "Zz1")
 _LEADING: Final = ("system", "developer")
 _ROLES: Final = (*_LEADING, "user", "assistant", "tool")
 _MOST_TOKEN: Final = 2**32 - 1
+_UNSURE: Final = 1
+"""Tokens at the end of what two renders have in common that other text may join with its first letters.
+
+Where no word begins like a sentinel, the space in front of it is a token; in front of most words it isn't.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,8 @@ def common_prefix(one: JsonValue, other: JsonValue, block_size: int) -> CommonPr
     common = next((at for at, (token, another) in pairs if token != another), None)
     if common is None:
         return None
-    whole = common - common % block_size
+    sure = max(0, common - _UNSURE)
+    whole = sure - sure % block_size
     return CommonPrefix(tuple(tokens[:whole]), tuple(tokens[whole:common]))
 
 

@@ -52,6 +52,8 @@ class RegionEngine:
     version: str = VERSION
     has_render: bool = True
     has_tokenize: bool = True
+    absent: int = 404
+    """The status where there is no render."""
     tells_usage: bool = True
     ignores_regions: bool = False
     """It says that regions are in force, and they aren't."""
@@ -114,6 +116,8 @@ class RegionEngine:
     def _post(self, path: str, body: Json) -> tuple[int, Json]:
         if path == "/v1/chat/completions/render" and self.has_render:
             return 200, {"token_ids": self.rendered(body)}
+        if path == "/v1/chat/completions/render":
+            return self.absent, {"detail": "not here"}
         if path == "/tokenize" and self.has_tokenize:
             tokens = self.tokens(body["prompt"]) if "prompt" in body else self.rendered(body)
             return 200, {"tokens": tokens}

@@ -223,8 +223,9 @@ def test_a_boundary_known_to_one_tenant_is_not_known_to_another(both: Setting) -
         assert len(both.engine.renders()) == before + renders
 
 
-def test_tokenize_will_do(start: Start) -> None:
-    setting = start(RegionEngine(has_render=False))
+@pytest.mark.parametrize("absent", [404, 403], ids=["unknown", "forbidden, as by vLLM 0.32"])
+def test_tokenize_will_do(start: Start, absent: int) -> None:
+    setting = start(RegionEngine(has_render=False, absent=absent))
     tools = schema()
     ask(setting, MONDAY, tools, message(text(), intent("tenant")))
     assert ask(setting, NAMESAKE, tools, message(text(), intent("tenant"))).each("outcome")[0] == "exact_hit"
