@@ -7,6 +7,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Final, Protocol
 
+from cctest.chat_intents import IN_CHAT, intents_of_chat
 from cctest.contract import strict_json, strict_yaml
 from cctest.contract.documents import check_document
 from cctest.contract.source import Fault, JsonValue, Parsed, Position, SourceError
@@ -107,18 +108,18 @@ def _guess(content: bytes) -> Format:
 def find_documents(source: Source, kind: Kind | None = None) -> tuple[Finding, ...]:
     """Check every document of a source: one in JSON or YAML, any number in Markdown.
 
-    `kind` says what the documents are; without it the wrapper member tells. Raises UsageProblem for a file
-    that is no JSON or YAML, or that holds none of the three objects.
+    `kind` says what the documents are; without it the wrapper member tells, and a chat request counts as a
+    document for each intent in it. Raises UsageProblem for a file that is no JSON or YAML, or that holds none
+    of the three objects.
     """
     if source.format is Format.MARKDOWN:
         return tuple(_in_markdown(source, kind))
     parse = strict_json.parse if source.format is Format.JSON else strict_yaml.parse
-    finding = _check(source.name, parse, source.content, kind)
-    if finding.kind is None:
-        raise UsageProblem(
-            finding.reason, where=f"{source.name}:{finding.position.line}:{finding.position.column}"
-        )
-    return (finding,)
+    findings = tuple(_check(source.name, parse, source.content, kind))
+    if findings[0].kind is None:
+        place = findings[0].position
+        raise UsageProblem(findings[0].reason, where=f"{source.name}:{place.line}:{place.column}")
+    return findings
 
 
 def _in_markdown(source: Source, kind: Kind | None) -> Iterator[Finding]:
@@ -128,25 +129,39 @@ def _in_markdown(source: Source, kind: Kind | None) -> Iterator[Finding]:
         line = source.content.count(b"\n", 0, error.start) + 1
         raise UsageProblem("is no UTF-8", where=f"{source.name}:{line}") from None
     for block in json_blocks(text):
-        finding = _check(source.name, strict_json.parse, block.text, kind)
-        yield _moved(finding, block.line - 1, block.indent)
+        for finding in _check(source.name, strict_json.parse, block.text, kind):
+            yield _moved(finding, block.line - 1, block.indent)
 
 
-def _check(name: str, parse: _Parse, content: bytes | str, kind: Kind | None) -> Finding:
+def _check(name: str, parse: _Parse, content: bytes | str, kind: Kind | None) -> Iterator[Finding]:
+    """Yield a finding for each document; a text without any gives one that says why, and no kind."""
     try:
         parsed = parse(content)
     except SourceError as error:
-        fault = error.fault
-        place = fault.position or _WHOLE
-        found = kind or next((each for each in Kind if fault.pointer.startswith(f"/{each}")), None)
-        if fault.rules and found is not None:
-            return Finding(name, place, found, (fault,))
-        return Finding(name, place, None, reason=fault.message)
+        yield _unreadable(name, error.fault, kind)
+        return
     found = kind or _kind_of(parsed.value)
-    if found is None:
-        return Finding(name, _WHOLE, None, reason=f"holds none of {', '.join(Kind)} at its top level")
-    faults = check_document(_document(parsed.value, found), found, contract_schemas())
-    return Finding(name, _WHOLE, found, tuple(_placed(fault, parsed) for fault in faults))
+    if found is not None:
+        faults = check_document(_document(parsed.value, found), found, contract_schemas())
+        yield Finding(name, _WHOLE, found, tuple(_placed(fault, parsed) for fault in faults))
+        return
+    intents = tuple(intents_of_chat(parsed.value))
+    for place, faults in intents:
+        position = parsed.nearest(place) or _WHOLE
+        yield Finding(name, position, Kind.CACHE_INTENT, tuple(_placed(fault, parsed) for fault in faults))
+    if not intents:
+        yield Finding(name, _WHOLE, None, reason=f"holds none of {', '.join(Kind)} at its top level")
+
+
+def _unreadable(name: str, fault: Fault, kind: Kind | None) -> Finding:
+    """Tell a text that is no JSON or YAML; a name given twice is a fault of the document around it."""
+    place = fault.position or _WHOLE
+    found = kind or next((each for each in Kind if fault.pointer.startswith(f"/{each}")), None)
+    if found is None and IN_CHAT.match(fault.pointer):
+        found = Kind.CACHE_INTENT
+    if fault.rules and found is not None:
+        return Finding(name, place, found, (fault,))
+    return Finding(name, place, None, reason=fault.message)
 
 
 def _kind_of(value: JsonValue) -> Kind | None:

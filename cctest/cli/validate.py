@@ -23,7 +23,8 @@ def command(*, files: Sequence[str], kind: str | None) -> Exit:
     """Check cache_intent, cache_intent_capabilities and cache_status documents.
 
     FILE is JSON, YAML, Markdown (every fenced json block that holds one of the three objects), or - for
-    standard input. Prints one line per fault: file, line, column, JSON pointer, message.
+    standard input. In a whole chat request each intent is checked. Prints one line per fault: file, line,
+    column, JSON pointer, message.
     """
     wanted = Kind(kind) if kind else None
     findings: list[Finding] = []

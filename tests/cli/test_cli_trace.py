@@ -82,7 +82,7 @@ def test_without_a_normative_sentence(checkout: Path) -> None:
 
 def test_without_an_identifier_in_a_sentence(checkout: Path) -> None:
     path, number, sentence = stating(checkout, "RET-4")
-    untagged = sentence.replace(" (RET-4)", "")
+    untagged = re.sub(r"\s*\(RET-4\)", "", sentence)
     first, second = told(checkout, path, sentence, untagged)
     assert first == (
         f"spec/{path.name}:{number}: says MUST NOT and ends in no identifier of a rule: "

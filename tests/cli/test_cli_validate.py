@@ -81,6 +81,38 @@ def test_a_chat_fragment_is_judged_by_its_intent_alone(tmp_path: Path) -> None:
     assert "/cache_intent/constraints/reuse" in out
 
 
+def chat(*fragments: str) -> bytes:
+    return f'{{"model": "m", "tools": [{fragments[0]}], "messages": [{", ".join(fragments[1:])}]}}'.encode()
+
+
+def test_each_intent_of_a_chat_request_is_checked() -> None:
+    tool, message = (
+        f'{{"type": "function", {INTENT[1:]}',
+        f'{{"role": "user", "content": "hi", {INTENT[1:]}',
+    )
+    plain = '{"role": "user", "content": [{"type": "text", "text": "hi"}]}'
+    assert validate("-", stdin=chat(tool, plain, message))[:2] == (0, "2 documents checked, 0 with faults\n")
+    code, out, _ = validate("-", stdin=chat(tool, plain, message.replace('"exact"', '"maybe"')))
+    assert code == 1
+    assert out.startswith("-:1:")
+    assert "/messages/1/cache_intent/constraints/reuse: " in out
+    assert out.endswith("[INT-12]\n2 documents checked, 1 with faults\n")
+
+
+def test_in_a_chat_request_an_intent_on_a_part_and_a_name_given_twice_are_faults() -> None:
+    part = f'{{"role": "user", "content": [{{"type": "text", "text": "hi", {INTENT[1:]}]}}'
+    code, out, _ = validate("-", stdin=chat("1", part))
+    assert (code, "/messages/0/content/0/cache_intent: " in out, "[BND-3]" in out) == (1, True, True)
+    twice = f'{{"role": "user", "content": "hi", {INTENT[1:-1]}, {INTENT[1:]}'
+    code, out, _ = validate("-", stdin=chat("1", twice))
+    assert (code, "[INT-10]" in out) == (1, True)
+
+
+def test_a_chat_request_without_an_intent_holds_no_document() -> None:
+    code, _, err = validate("-", stdin=chat("1", '{"role": "user", "content": "hi"}'))
+    assert (code, "holds none of cache_intent, " in err) == (2, True)
+
+
 def test_the_kind_can_be_told() -> None:
     code, out, _ = validate("--kind", "cache_status", "-", stdin=INTENT.encode())
     assert code == 1
