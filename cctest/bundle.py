@@ -25,6 +25,9 @@ READINGS: Final = SPEC / "readings.yaml"
 PREDICATES: Final = SPEC / "predicates.yaml"
 TOPICS: Final = SPEC / "topics.yaml"
 MINIMALITY: Final = SPEC / "minimality.yaml"
+FINDINGS: Final = SPEC / "findings.md"
+FINDING_INPUTS: Final = SPEC / "findings"
+"""Vectors and cases that tell readings apart and belong to no verdict: no part of the suite."""
 
 
 def suite_files() -> Iterator[tuple[str, Path]]:

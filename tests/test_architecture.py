@@ -52,7 +52,7 @@ LAYERS = (
     ("cctest.engine", "cctest.verdict", "cctest.bundle", "cctest.markdown"),
     ("cctest.problem", "cctest.diagnosis", "cctest.baseline.entry"),
     ("cctest.child", "cctest.datafile", "cctest.selection"),
-    ("cctest.catalogue", "cctest.chat_intents"),
+    ("cctest.catalogue", "cctest.findings", "cctest.chat_intents"),
     ("cctest.documents",),
     ("cctest.coverage.model",),
     ("cctest.target", "cctest.vectors", "cctest.report"),

@@ -1,4 +1,4 @@
-"""`cctest explain`: a case, a check, a rule or a reading in words."""
+"""`cctest explain`: a case, a check, a rule, a reading or a finding in words."""
 
 import click
 
@@ -7,12 +7,12 @@ from cctest.report.destination import say
 from cctest.report.plain import plain
 
 
-@click.command("explain", short_help="Explain a case, a check, a rule or a reading.")
-@click.argument("name", metavar="CASE|CHECK|RULE|READING")
+@click.command("explain", short_help="Explain a case, a check, a rule, a reading or a finding.")
+@click.argument("name", metavar="CASE|CHECK|RULE|READING|FINDING")
 def command(*, name: str) -> None:
     """Explain what a case sends and demands, on what evidence, how to fix what fails and how to reproduce it.
 
-    Or what a rule says and what exercises it, or which answers an open question permits. `cctest list` shows
-    every name.
+    Or what a rule says and what exercises it, which answers an open question permits, or what a finding has
+    found. `cctest list` shows every name.
     """
     say(plain(explain(name)))

@@ -1,4 +1,4 @@
-"""The options that choose what is run: --case, --rule, --group and --exclude."""
+"""The options that choose what is run: --findings, --case, --rule, --group and --exclude."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -9,6 +9,13 @@ import click
 from cctest.selection import Wanted
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+
+findings_option = click.option(
+    "--findings",
+    is_flag=True,
+    help="Run the inputs of spec/findings.md that are no part of the suite, in its place.",
+)
 
 
 def filter_options(command: _F) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ import click
 
 from cctest.catalogue import load_catalogue, load_readings
 from cctest.cli.filters import filter_options
+from cctest.findings import load_findings
 from cctest.probe.load import load_cases
 from cctest.report.destination import say
 from cctest.selection import Filter, Wanted
@@ -49,11 +50,20 @@ def _readings() -> Iterator[_Entry]:
         yield _Entry(reading.id, reading.rules, f"{reading.question} {options}")
 
 
+def _findings() -> Iterator[_Entry]:
+    readings = load_readings()
+    for finding in load_findings().values():
+        rules = readings[finding.reading].rules if finding.reading is not None else ()
+        reading = f" ({finding.reading})" if finding.reading is not None else ""
+        yield _Entry(finding.id, rules, f"{finding.title}{reading}")
+
+
 _LISTS: Final[dict[str, Callable[[], Iterator[_Entry]]]] = {
     "vectors": _vectors,
     "cases": _cases,
     "rules": _rules,
     "readings": _readings,
+    "findings": _findings,
 }
 
 
@@ -61,7 +71,7 @@ _LISTS: Final[dict[str, Callable[[], Iterator[_Entry]]]] = {
 @click.argument("what", type=click.Choice(list(_LISTS)), required=False)
 @filter_options
 def command(*, what: str | None, wanted: Wanted) -> None:
-    """Show the vectors, the behavioural cases, the rules and the open readings, or one of the four.
+    """Show the vectors, the behavioural cases, the rules, the open readings and the findings, or one.
 
     The group of a case is the name of its file, that of a vector its kind, that of a rule its family.
     """

@@ -33,9 +33,9 @@ COMMANDS: Final = {
     "report": "Make a page of a report.",
     "mutate": "Break our own implementation, and see the suite find it.",
     "replay": "Run again what didn't pass in a report.",
-    "explain": "Explain a case, a check, a rule or a reading.",
+    "explain": "Explain a case, a check, a rule, a reading or a finding.",
     "baseline": "Look after a file of known failures.",
-    "list": "Show what there is to run: vectors, cases, rules, readings.",
+    "list": "Show vectors, cases, rules, readings and findings.",
 }
 """Commands with their line in the help, in the order in which they are shown."""
 

@@ -10,13 +10,13 @@ from cctest.baseline.file import load_baseline
 from cctest.baseline.judge import excuse, stand
 from cctest.cli.baseline import today
 from cctest.cli.dry_run import estimate_text
-from cctest.cli.filters import filter_options
+from cctest.cli.filters import filter_options, findings_option
 from cctest.cli.outputs import Outputs, output_options
 from cctest.cli.target import ChosenTarget, target_options
 from cctest.cli.two_ends import ChosenEngine, engine_options
 from cctest.probe.choice import choose, left_out
 from cctest.probe.estimate import estimate
-from cctest.probe.load import load_cases
+from cctest.probe.load import finding_cases, load_cases
 from cctest.probe.run import DEFAULT_JOBS, ProbePlan, run_probe
 from cctest.report.destination import say
 from cctest.report.progress import progress
@@ -27,6 +27,7 @@ from cctest.verdict import Exit
 @click.command("probe", short_help="Test a server over HTTP.")
 @target_options
 @engine_options
+@findings_option
 @filter_options
 @click.option("--seed", type=int, help="Makes the order and every choice repeatable; random by default.")
 @click.option(
@@ -54,6 +55,7 @@ def command(
     *,
     chosen: ChosenTarget,
     engine: ChosenEngine,
+    findings: bool,
     wanted: Wanted,
     seed: int | None,
     jobs: int,
@@ -72,7 +74,7 @@ def command(
     outputs = Outputs(json_path, junit, quiet)
     outputs.check()
     engine.check(bundled=chosen.bundled)
-    everything = load_cases()
+    everything = finding_cases() if findings else load_cases()
     cases = choose(everything, wanted)
     known = load_baseline(Path(baseline)) if baseline is not None else None
     if dry_run:
@@ -100,7 +102,7 @@ def command(
             report = run_probe(plan, lambda state: tell(state.cells, state.checks))
         engine_notes = ends.gateway.notes()
     notes = (*report.notes, *engine_notes, *left_out(everything, cases))
-    report = replace(report, notes=notes, partial=report.partial or cases != everything)
+    report = replace(report, notes=notes, partial=report.partial or findings or cases != everything)
     if known is not None:
         report = excuse(report, stand(known, everything, report.checks, today()))
     return outputs.publish(report)

@@ -13,13 +13,13 @@ import click
 
 from cctest import __version__
 from cctest.catalogue import load_catalogue
-from cctest.cli.filters import filter_options
+from cctest.cli.filters import filter_options, findings_option
 from cctest.cli.outputs import Outputs, output_options
 from cctest.report.model import Report
 from cctest.selection import Filter, Wanted
 from cctest.vectors.generated import generate, is_generated
 from cctest.vectors.implementation import Implementation
-from cctest.vectors.load import bundled_vectors, load_vectors
+from cctest.vectors.load import bundled_vectors, finding_vectors, load_vectors
 from cctest.vectors.model import Vector
 from cctest.vectors.run import CORE, run_vectors
 from cctest.verdict import Claim, Exit, decide
@@ -43,6 +43,7 @@ _SECONDS: Final = 10.0
     help=f"Seconds that the adapter has for each answer; {_SECONDS:g} by default.",
 )
 @click.option("--seed", type=int, help="Makes the generated vectors repeatable; random by default.")
+@findings_option
 @filter_options
 @output_options
 def command(
@@ -51,6 +52,7 @@ def command(
     adapter: str | None,
     timeout: float | None,
     seed: int | None,
+    findings: bool,
     wanted: Wanted,
     json_path: str | None,
     junit: str | None,
@@ -63,13 +65,15 @@ def command(
     """
     if timeout is not None and adapter is None:
         raise click.UsageError("--timeout is for an adapter: give --adapter")
-    if seed is not None and paths:
+    if findings and paths:
+        raise click.UsageError("--findings has vectors of its own: leave out the paths")
+    if seed is not None and (paths or findings):
         raise click.UsageError("--seed is for generated vectors, which go with the bundled ones only")
     outputs = Outputs(json_path, junit, quiet)
     outputs.check()
     started, clock = datetime.now(UTC), monotonic()
-    seed = _seed(seed, paths)
-    everything = _vectors(paths, seed)
+    seed = None if findings else _seed(seed, paths)
+    everything = finding_vectors() if findings else _vectors(paths, seed)
     chosen = BY_NAME.narrow(everything, wanted, load_catalogue())
     with _under_test(adapter, _SECONDS if timeout is None else timeout) as subject:
         checks, readings, unasserted = run_vectors(chosen, subject.implementation)
@@ -82,7 +86,7 @@ def command(
             checks=checks,
             readings=readings,
             notes=(*subject.notes, *_notes(chosen, everything, seed)),
-            partial=len(chosen) != len(everything),
+            partial=findings or len(chosen) != len(everything),
             unasserted=unasserted,
             seed=seed,
             target=adapter,

@@ -9,8 +9,10 @@ from cctest.explain.accounts import EVIDENCE, account_of, all_of
 from cctest.explain.page import heading, item, line, term
 from cctest.explain.prose import caller, literal, rest, sent
 from cctest.explain.skeleton import curl_skeleton
+from cctest.findings import finding_of
 from cctest.probe.case import Case, Expectation, ReadingSpec
 from cctest.probe.cells import cells_of
+from cctest.probe.load import FINDING_GROUP
 
 _SAID: Final = (
     *("id", "title", "rules", "texts", "intents", "steps", "expectations", "readings", "needs", "filler"),
@@ -126,17 +128,24 @@ def _readings(specs: Sequence[ReadingSpec], readings: Mapping[str, ReadingRule])
     if specs:
         yield from heading("Readings that it shows; none is a failure")
     for spec in specs:
-        question = readings[spec.id].question if spec.id in readings else ""
+        question = readings[spec.id].question if spec.id in readings else _title(spec.id)
         taken = "; ".join(f"{seen}: {key}" for seen, key in spec.options.items())
         yield from term(spec.id, f"{question} Seen in {spec.step}: {taken}.")
 
 
+def _title(reading: str) -> str:
+    finding = finding_of(reading)
+    return "" if finding is None else f"{finding.title[:1].upper()}{finding.title[1:]}."
+
+
 def _reproduce(case: Case, name: str) -> Iterator[str]:
-    option = f"--case {case.id}"
+    of_a_finding = case.group == FINDING_GROUP
+    option = f"{'--findings ' if of_a_finding else ''}--case {case.id}"
     engine = " --engine URL" if case.two_ended else ""
     yield from heading("Reproduce")
     yield from item("$", f"cctest probe --config target.yaml{engine} {option}")
-    yield from item("$", f"cctest replay report.json {name} --config target.yaml{engine}")
+    if not of_a_finding:
+        yield from item("$", f"cctest replay report.json {name} --config target.yaml{engine}")
     yield ""
     yield from line("By hand, in the first cell; these texts are too short for a cache to hold:")
     for command in curl_skeleton(case):

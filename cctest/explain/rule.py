@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from cctest.catalogue import ReadingRule, Requirement
+from cctest.explain.finding import pointer_to
 from cctest.explain.page import heading, item, line, term
+from cctest.findings import finding_of
 from cctest.probe.case import Case
 from cctest.vectors.model import Vector
 
@@ -49,12 +51,15 @@ def reading_text(reading: ReadingRule, cases: Sequence[Case]) -> Iterator[str]:
     yield from heading(f"Cases that show which one a target takes ({len(showing)})")
     for case in showing:
         yield from item("-", f"{case.id}: {case.title}")
+    finding = finding_of(reading.id)
+    if finding is not None:
+        yield from pointer_to(finding)
 
 
-def vector_text(vector: Vector) -> Iterator[str]:
-    """Yield the lines of a vector."""
+def vector_text(vector: Vector, *, of_a_finding: bool = False) -> Iterator[str]:
+    """Yield the lines of a vector, of the suite or of a finding."""
     yield from line(f"{vector.name}: {vector.title or vector.kind}")
     yield from line(f"A vector of kind {vector.kind}: {vector.where}.")
     yield from term("rules", ", ".join(vector.rules))
     yield from heading("Reproduce")
-    yield from item("$", f"cctest vectors --case {vector.name}")
+    yield from item("$", f"cctest vectors {'--findings ' if of_a_finding else ''}--case {vector.name}")

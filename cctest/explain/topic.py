@@ -4,14 +4,16 @@ from collections.abc import Iterator
 
 from cctest.catalogue import load_catalogue, load_readings
 from cctest.explain.case import case_text
+from cctest.explain.finding import finding_text
 from cctest.explain.rule import reading_text, rule_text, vector_text
-from cctest.probe.load import load_cases
+from cctest.findings import load_findings
+from cctest.probe.load import finding_cases, load_cases
 from cctest.selection import select
-from cctest.vectors.load import bundled_vectors
+from cctest.vectors.load import bundled_vectors, finding_vectors
 
 
 def explain(name: str) -> str:
-    """Explain a case, a check, a rule, a reading or a vector.
+    """Explain a case, a check, a rule, a reading, a finding or a vector.
 
     Raises UsageProblem, with the nearest name, where nothing is called so.
     """
@@ -19,21 +21,29 @@ def explain(name: str) -> str:
 
 
 def _lines(name: str) -> Iterator[str]:
-    rules, readings, cases = load_catalogue(), load_readings(), load_cases()
-    vectors = {vector.name: vector for vector in bundled_vectors()}
+    rules, readings, findings = load_catalogue(), load_readings(), load_findings()
+    suite = load_cases()
+    cases = (*suite, *finding_cases())
+    bundled = bundled_vectors()
+    vectors = {vector.name: vector for vector in (*bundled, *finding_vectors())}
     checks = {check: case for case in cases for check in case.checks}
     by_name = {case.id: case for case in cases}
     (wanted,) = select(
-        [name], [*by_name, *checks, *rules, *readings, *vectors], "case, check, rule, reading or vector"
+        [name],
+        [*by_name, *checks, *rules, *readings, *findings, *vectors],
+        "case, check, rule, reading, finding or vector",
     )
     if wanted in rules:
-        return rule_text(rules[wanted], tuple(vectors.values()), cases, tuple(readings.values()))
+        return rule_text(rules[wanted], bundled, suite, tuple(readings.values()))
     if wanted in readings:
         return reading_text(readings[wanted], cases)
+    if wanted in findings:
+        return finding_text(findings[wanted])
     if wanted in by_name:
         return case_text(by_name[wanted], rules, readings, wanted)
     if wanted in checks:
         case = checks[wanted]
         only = case.without([check for check in case.checks if check != wanted])
         return case_text(only, rules, readings, wanted)
-    return vector_text(vectors[wanted])
+    vector = vectors[wanted]
+    return vector_text(vector, of_a_finding=vector not in bundled)

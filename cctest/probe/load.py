@@ -29,6 +29,9 @@ DEFAULT_AXES: Mapping[str, tuple[str, ...]] = {
     "place": ("tools", "messages"),
 }
 
+FINDING_GROUP = "findings"
+"""The group of cases that belong to a finding and not to the suite: the name of their file."""
+
 _RESERVED = frozenset({"check", "step", "control", "rules", "level"})
 
 
@@ -49,6 +52,11 @@ def load_cases(folder: Path | None = None) -> tuple[Case, ...]:
             raise UsageProblem(f"two cases are called {case.id}", where=str(folder or bundle.BEHAVIOUR))
         seen.add(case.id)
     return tuple(cases)
+
+
+def finding_cases() -> tuple[Case, ...]:
+    """Give the cases that tell readings of a finding apart and are no part of the suite."""
+    return load_cases(bundle.FINDING_INPUTS / bundle.BEHAVIOUR.name)
 
 
 def _read_file(path: Path) -> Iterator[Case]:

@@ -16,9 +16,19 @@ OTHERWISE: Final = "*"
 
 def take(spec: ReadingSpec, world: World, check: str) -> Reading | None:
     """Return the reading that the target takes, or None if the cell doesn't show it."""
+    if not _refused(spec.arguments.get("only_if_refused"), world):
+        return None
     observed = _OBSERVERS[spec.observe](spec, world)
     taken = spec.options.get(observed, spec.options.get(OTHERWISE)) if observed is not None else None
     return None if taken is None else Reading(spec.id, taken, check, world.setting.cell)
+
+
+def _refused(step: JsonValue, world: World) -> bool:
+    """Whether the step from whose refusal the reading shows was refused."""
+    if step is None:
+        return True
+    observation = world.observations[str(step)]
+    return observation.response is not None and not observation.answered
 
 
 def _reuse(spec: ReadingSpec, world: World) -> str | None:
@@ -73,6 +83,9 @@ def _entries(spec: ReadingSpec, world: World) -> str | None:
 
 
 def _member(spec: ReadingSpec, world: World) -> str | None:
+    source = spec.arguments.get("drawn_from")
+    if not any(_drew(source, witness, world) for _, witness in WITNESSES):
+        return None
     entry = _entry(world.observations[spec.step], str(spec.arguments["fragment"]))
     member = str(spec.arguments["member"])
     return None if entry is None or member not in entry else str(entry[member])

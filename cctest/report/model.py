@@ -9,6 +9,7 @@ from cctest.baseline.entry import Entry, Flaw, Standing
 from cctest.bundle import SUITE_VERSION, suite_digest
 from cctest.contract.source import JsonValue
 from cctest.coverage.model import Coverage
+from cctest.findings import finding_of
 from cctest.report.coverage_json import coverage_json
 from cctest.verdict import Check, Claim, Profile, Reading, Verdict, summarise
 
@@ -102,12 +103,13 @@ def _check(check: Check) -> dict[str, Any]:
 
 
 def _reading(reading: Reading) -> dict[str, Any]:
+    finding = finding_of(reading.id)
     return {
         "id": reading.id,
         "taken": reading.taken,
         "check": reading.check,
         "cell": dict(reading.cell),
-    }
+    } | ({} if finding is None else {"finding": finding.id})
 
 
 def _implementation(claim: Claim | None) -> dict[str, Any] | None:

@@ -47,7 +47,7 @@ def _report(document: Mapping[str, Any]) -> Report:
         seconds=document["seconds"],
         verdict=Verdict(outcome, Exit(document["exit"]), tuple(document["reasons"])),
         checks=tuple(_check(check) for check in document["checks"]),
-        readings=tuple(Reading(**reading) for reading in document["readings"]),
+        readings=tuple(_reading(reading) for reading in document["readings"]),
         notes=tuple(document["notes"]),
         partial=document["partial"],
         unobservable=document["unobservable"],
@@ -64,6 +64,10 @@ def _report(document: Mapping[str, Any]) -> Report:
 
 def _claim(members: Mapping[str, str] | None) -> Claim | None:
     return None if members is None else Claim(members["name"], members["version"])
+
+
+def _reading(members: Mapping[str, Any]) -> Reading:
+    return Reading(members["id"], members["taken"], members["check"], members["cell"])
 
 
 def _check(members: Mapping[str, Any]) -> Check:

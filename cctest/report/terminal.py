@@ -3,7 +3,6 @@
 import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import Final
 
 from rich.console import Console
@@ -16,7 +15,8 @@ from cctest.report.known import excused_outcome, print_baseline
 from cctest.report.model import Report, cell_name, of_profile
 from cctest.report.plain import plain
 from cctest.report.repeats import by_reason, repeated
-from cctest.verdict import Check, Exit, Outcome, Profile, Reading, Result
+from cctest.report.taken import taken_readings
+from cctest.verdict import Check, Exit, Outcome, Profile, Result
 
 _STYLES: Final = {
     Result.PASS: "green",
@@ -61,7 +61,7 @@ def terminal_text(
             _print_reasons(console, result, report.checks)
         if report.baseline is not None:
             print_baseline(console, report.baseline)
-        _print_readings(console, report.readings)
+        _print_readings(console, report)
         _print_notes(console, report)
         console.print()
     _line(console, _verdict(report))
@@ -159,24 +159,20 @@ def _print_reasons(console: Console, result: Result, checks: Sequence[Check]) ->
         console.print(grid)
 
 
-def _print_readings(console: Console, readings: Sequence[Reading]) -> None:
-    if not readings:
+def _print_readings(console: Console, report: Report) -> None:
+    if not report.readings:
         return
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for column in ("reading", "taken", "seen in"):
+    for column in ("reading", "taken", "finding", "seen in"):
         table.add_column(column, overflow="fold")
-    ordered = sorted(readings, key=_reading_order)
-    for (name, taken), group in groupby(ordered, key=lambda reading: (reading.id, reading.taken)):
-        where = list(dict.fromkeys(reading.check for reading in group))
-        more = f" and {len(where) - 1} more" if len(where) > 1 else ""
-        table.add_row(name, Text(plain(taken)), Text(plain(where[0]) + more, style="dim"))
+    for reading in taken_readings(report):
+        first, *others = reading.checks
+        more = f" and {len(others)} more" if others else ""
+        finding = reading.finding.id if reading.finding is not None else ""
+        table.add_row(reading.id, Text(plain(reading.taken)), finding, Text(plain(first) + more, style="dim"))
     console.print()
     console.print(table)
-
-
-def _reading_order(reading: Reading) -> tuple[int, str]:
-    digits = reading.id.rpartition("-")[2]
-    return int(digits) if digits.isdecimal() else 0, reading.taken
+    console.print(Text("cctest explain READING or FINDING says what else the rules permit", style="dim"))
 
 
 def _print_notes(console: Console, report: Report) -> None:

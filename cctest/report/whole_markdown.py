@@ -7,6 +7,7 @@ from cctest.report.coverage_markdown import coverage_lines, safe, table
 from cctest.report.model import Report
 from cctest.report.page.mutation import Mutation
 from cctest.report.page.view import counts, excuses, failures, percent
+from cctest.report.taken import taken_readings
 
 
 def report_markdown(report: Report, coverage: Coverage, mutation: Mutation | None = None) -> str:
@@ -37,7 +38,27 @@ def _lines(report: Report, coverage: Coverage, mutation: Mutation | None) -> Ite
             yield f"- **{result}** ({sum(excuse.checks.values())}): {safe(excuse.message)}"
     yield ""
     yield from coverage_lines(coverage, level=2)
+    yield from _readings(report) if report.readings else ()
     yield from _mutation(mutation) if mutation is not None else ()
+
+
+def _readings(report: Report) -> Iterator[str]:
+    yield from ("## Readings", "")
+    yield "Where the rules leave a choice, what the target was seen to do. None of it is a failure."
+    yield "`cctest explain F-4` shows a finding whole."
+    yield ""
+    yield from table(
+        ("reading", "taken", "finding", "seen in"),
+        (
+            [
+                safe(reading.id),
+                safe(reading.taken),
+                f"{reading.finding.id}: {reading.finding.title}" if reading.finding is not None else "",
+                safe(reading.checks[0]),
+            ]
+            for reading in taken_readings(report)
+        ),
+    )
 
 
 def _mutation(mutation: Mutation) -> Iterator[str]:

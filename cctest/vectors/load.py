@@ -21,6 +21,11 @@ def bundled_vectors() -> tuple[Vector, ...]:
     return load_vectors([bundle.VECTORS])
 
 
+def finding_vectors() -> tuple[Vector, ...]:
+    """Give the vectors that tell readings of a finding apart and are no part of the suite."""
+    return load_vectors([bundle.FINDING_INPUTS])
+
+
 def load_vectors(paths: Iterable[Path]) -> tuple[Vector, ...]:
     """Read the vectors of files and folders, in the order given, each file once.
 

@@ -12,10 +12,13 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 
 from cctest.baseline.entry import Entry, Flaw, Standing
 from cctest.bundle import SCHEMAS
+from cctest.coverage.compute import cover
+from cctest.coverage.suite import bundled_suite
 from cctest.report.json_report import json_text
 from cctest.report.junit import junit_text
 from cctest.report.model import Report
 from cctest.report.recorded import load_report
+from cctest.report.whole_markdown import report_markdown
 from cctest.verdict import Check, Evidence, Reading, Result, Source, decide
 
 SCHEMA = json.loads((SCHEMAS / "report.schema.json").read_text())
@@ -115,6 +118,20 @@ def test_the_json_report_is_a_complete_record() -> None:
         "reproduce": ["curl -sSi http://h"],
         "seconds": 0.123,
     }
+
+
+def test_a_reading_leads_to_its_finding_in_json_and_in_markdown() -> None:
+    [reading] = json.loads(json_text(FULL))["readings"]
+    assert reading["finding"] == "F-21"
+    told = report_markdown(FULL, cover(bundled_suite(), [("a run", FULL)]))
+    assert "| READ-1 | own-intent | F-21: which fragments are governed | case-0\\#x |" in told
+
+
+def test_a_reading_of_a_later_suite_has_no_finding_yet() -> None:
+    made = replace(FULL, readings=(Reading("READ-999", "yes", "case-0#x"),))
+    assert json.loads(json_text(made))["readings"] == [
+        {"id": "READ-999", "taken": "yes", "check": "case-0#x", "cell": {}}
+    ]
 
 
 def test_the_json_report_is_ascii() -> None:

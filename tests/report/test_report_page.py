@@ -180,6 +180,9 @@ def test_the_page_says_what_was_found(browser: Browser, full: Path) -> None:
     assert page.locator("tr#SEC-3 .badge").inner_text() == "not observable"
     assert page.locator("section[aria-labelledby=interoperability] tbody tr").count() == 10
     assert page.locator("section[aria-labelledby=beyond] tbody tr").count() == 3
+    assert page.locator("section[aria-labelledby=readings] tbody tr").all_inner_texts() == [
+        "READ-1\town-intent\tF-21: which fragments are governed\tcase-0#x"
+    ]
     assert "99.9 %" in page.locator("section[aria-labelledby=mutation] table.small").inner_text()
     assert page.locator("section[aria-labelledby=mutation] h3").all_inner_texts() == [
         "Not killed by their check",

@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 from cctest.report.model import Report
@@ -86,6 +87,7 @@ def test_readings_notes_and_the_seed_are_shown() -> None:
     )
     assert shown.index("READ-9 ") < shown.index("READ-10")
     assert "case#x and 1 more" not in shown
+    assert re.search(r"READ-9 +yes +F-29 +case#x", shown)
     assert "note: mind this" in shown
     assert "2 expected members" in shown
     assert "seed 5" in shown

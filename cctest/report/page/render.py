@@ -10,6 +10,7 @@ from cctest.report.model import Report
 from cctest.report.page import view
 from cctest.report.page.environment import coded, environment
 from cctest.report.page.mutation import Mutation
+from cctest.report.taken import taken_readings
 
 _TEMPLATE: Final = "page.html.jinja"
 
@@ -18,7 +19,7 @@ _FUNCTIONS: Final = (
     view.failures,
     view.excuses,
     view.sections,
-    view.readings,
+    taken_readings,
     view.excused,
     view.percent,
     evidence_words,

@@ -68,13 +68,6 @@ def sections(coverage: Coverage) -> Iterator[tuple[Section, list[RuleRow]]]:
         yield section, list(rows)
 
 
-def readings(report: Report) -> list[tuple[str, str, str]]:
-    """Give reading, option taken and the first check in which that was seen."""
-    first = {(reading.id, reading.taken): reading.check for reading in reversed(report.readings)}
-    ordered = sorted(first.items(), key=lambda item: (int(item[0][0].partition("-")[2]), item[0][1]))
-    return [(name, taken, check) for (name, taken), check in ordered]
-
-
 def excused(report: Report) -> bool:
     """Whether the run ended well although it isn't conformant: a baseline knew what went wrong."""
     return report.verdict.exit is Exit.OK and report.verdict.outcome is not Outcome.CONFORMANT
