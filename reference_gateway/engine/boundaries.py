@@ -23,6 +23,7 @@ from reference_gateway.engine.forwarding import forwarded_fragments
 from reference_gateway.lowering.regions import MOST_GROUPS, Group
 from reference_gateway.plan import Plan
 from reference_gateway.rendering.boundary import Successor, TokenBoundary, common_prefix, followed
+from reference_gateway.request.intake import Kind
 
 SECONDS: Final = 2.0
 """Most seconds that a request waits for its boundaries."""
@@ -32,6 +33,8 @@ RETRY_SECONDS: Final = 5.0
 """Where none was found, it is asked for again after this time."""
 CAPACITY: Final = 4096
 """Boundaries remembered."""
+MOST_BYTES: Final = 4 * 1024 * 1024
+"""Of leading fragments that are rendered for one request, all boundaries together; later ones do without."""
 
 _LARGE: Final = 16_384
 """A request of so many characters, and what belongs to it, is spelt and compared off the event loop."""
@@ -57,7 +60,9 @@ class _Question:
     """The leading fragments as they are forwarded, what comes next, and whose question it is."""
 
     key: bytes
-    leading: bytes
+    tools: tuple[bytes, ...]
+    messages: tuple[bytes, ...]
+    size: int
     successor: Successor
     envelope: Mapping[str, JsonValue]
     lifetime: float
@@ -149,7 +154,7 @@ class Boundaries:
         return found
 
     async def _measured(self, memory: _Memory, question: _Question, block_size: int) -> TokenBoundary | None:
-        large = len(question.leading) >= _LARGE
+        large = question.size >= _LARGE
         bodies = await asyncio.to_thread(_bodies, question) if large else _bodies(question)
         if bodies is None:
             return None
@@ -187,26 +192,50 @@ class Boundaries:
 
 
 def _questions(plan: Plan, ending: Sequence[Group]) -> list[_Question]:
+    """Make a question for the end of each group, as far as there is room."""
+    if not ending:
+        return []
+    fragments = [one.fragment for one in plan.fragments[: ending[-1].end + 1]]
+    spelt = forwarded_fragments(fragments[:-1])
     envelope = {"model": plan.request.model, **plan.request.rendering}
-    fragments = [one.fragment for one in plan.fragments]
-    questions = []
+    tools = sum(one.kind is Kind.TOOL for one in fragments)
+    questions, room = [], MOST_BYTES
     for group in ending:
-        leading = forwarded_fragments(fragments[: group.end])
-        successor = Successor.of(fragments[group.end])
+        leading, successor = spelt[: group.end], Successor.of(fragments[group.end])
+        size = sum(map(len, leading))
+        room -= size
+        if room < 0:
+            break
         lifetime = LIFETIME if group.max_age is None else min(LIFETIME, group.max_age)
-        key = _key(group.salt, leading, successor, envelope)
-        questions.append(_Question(key, leading, successor, envelope, lifetime))
+        key = _key(group.salt, leading, tools, successor, envelope)
+        questions.append(
+            _Question(key, leading[:tools], leading[tools:], size, successor, envelope, lifetime)
+        )
     return questions
 
 
 def _bodies(question: _Question) -> list[bytes] | None:
-    conversations = followed(json.loads(question.leading), question.successor)
+    leading = {
+        str(Kind.TOOL): [json.loads(one) for one in question.tools],
+        str(Kind.MESSAGE): [json.loads(one) for one in question.messages],
+    }
+    conversations = followed(leading, question.successor)
     if conversations is None:
         return None
     return [json.dumps({**question.envelope, **one}).encode() for one in conversations]
 
 
-def _key(salt: str, leading: bytes, successor: Successor, envelope: Mapping[str, JsonValue]) -> bytes:
+def _key(
+    salt: str,
+    leading: Sequence[bytes],
+    tools: int,
+    successor: Successor,
+    envelope: Mapping[str, JsonValue],
+) -> bytes:
     """Digest what an answer depends on, and under whose salt it is remembered."""
-    named = json.dumps([salt, successor.kind, successor.role, envelope], sort_keys=True).encode()
-    return hashlib.sha256(b"%d:" % len(named) + named + leading).digest()
+    named = [salt, min(tools, len(leading)), successor.kind, successor.role, envelope]
+    digest = hashlib.sha256()
+    for part in (json.dumps(named, sort_keys=True).encode(), *leading):
+        digest.update(b"%d:" % len(part))
+        digest.update(part)
+    return digest.digest()

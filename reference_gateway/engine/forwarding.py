@@ -46,12 +46,10 @@ def forwarded_body(
     return respelt(text, Edit(drop=_ENVELOPE, put=put, inner=_FRAGMENTS))
 
 
-def forwarded_fragments(fragments: Iterable[Fragment]) -> bytes:
-    """Give fragments as they reach an engine: an object of `tools` and `messages`."""
-    members: dict[str, list[object]] = {Kind.TOOL: [], Kind.MESSAGE: []}
-    for one in fragments:
-        members[one.kind].append(one.value)
-    return respelt(json.dumps(members), Edit(inner=_FRAGMENTS))
+def forwarded_fragments(fragments: Iterable[Fragment]) -> tuple[bytes, ...]:
+    """Give each fragment as it reaches an engine."""
+    edits = {Kind.TOOL: _FRAGMENT, Kind.MESSAGE: _MESSAGE}
+    return tuple(respelt(json.dumps(one.value), edits[one.kind]) for one in fragments)
 
 
 def _with_usage(text: str | None) -> str:

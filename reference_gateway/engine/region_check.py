@@ -21,7 +21,7 @@ from reference_gateway.rendering.boundary import token_digest
 PLUGIN: Final = "vllm_cache_regions"
 VERSIONS: Final = ("0.1.0",)
 """Versions of the plugin that are known here."""
-SECONDS: Final = 20.0
+SECONDS: Final = 10.0
 """Most seconds for the four prompts, for each model."""
 
 _STATUS: Final = "/cache_regions"

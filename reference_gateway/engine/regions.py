@@ -40,6 +40,10 @@ class Regions:
         self._check.away()
         self._boundaries.forget()
 
+    def close(self) -> None:
+        """Ask nothing any more."""
+        self._boundaries.forget()
+
     async def look(self) -> bool:
         """Ask the engine's plugin. True if it is seen that the engine was started anew."""
         self.doubted.clear()

@@ -86,6 +86,8 @@ class VllmBackend:
             try:
                 yield
             finally:
+                if self._regions is not None:
+                    self._regions.close()
                 refreshing.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await refreshing

@@ -273,8 +273,9 @@ def drip(connection: socket.socket) -> None:
 
 
 def ask_without_listening(connection: socket.socket) -> None:
+    padding = b"x" * 2000  # so that no buffer on the way takes them all
     for _ in range(1_000_000):
-        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nX-Padding: %b\r\n\r\n" % padding)
 
 
 def metrics(url: str) -> str:
