@@ -112,9 +112,8 @@ def test_too_large_a_head_is_refused(strict_url: str, headers: dict[str, str]) -
 def test_a_caller_who_takes_nothing_of_its_answers_is_given_up() -> None:
     # With all the time in the world for its requests, however slowly it gets to write them.
     with running("--stall-deadline", "0.5", "--head-deadline", "60") as (url, _):
-        with closing(connect(url)) as connection:
-            with pytest.raises(OSError, match=r"Broken pipe|reset"):
-                ask_without_listening(connection)
+        with closing(connect(url)) as connection, pytest.raises(OSError, match=r"Broken pipe|reset"):
+            ask_without_listening(connection)
         assert 'connections_closed_total{reason="stalled"}' in metrics(url)
 
 
