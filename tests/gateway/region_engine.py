@@ -150,11 +150,11 @@ class RegionEngine:
 
     def _completed(self, body: Json, tokens: list[int], answer: Json) -> tuple[int, Json]:
         try:
-            plan = self._plan(body, tokens)
+            plan = self.plan(body, tokens)
         except BadRegionsError as error:
             return 400, {"error": {"message": str(error)}}
         usage: Json = {"prompt_tokens": len(tokens), "completion_tokens": 1, "prompt_tokens_details": None}
-        cached = self._computed(plan, tokens)
+        cached = self.computed(plan, tokens)
         if self.tells_usage:
             usage["prompt_tokens_details"] = {"cached_tokens": cached}
         told: Json = {
@@ -168,7 +168,7 @@ class RegionEngine:
             told["prompt_token_ids"] = tokens
         return 200, {**told, "choices": [{"index": 0, "finish_reason": "stop", **answer}]}
 
-    def _plan(self, body: Json, tokens: list[int]) -> Plan:
+    def plan(self, body: Json, tokens: list[int]) -> Plan:
         salt, extra = body.get("cache_salt") or "", body.get("vllm_xargs")
         if not self.plugin or self.ignores_regions or not carries_regions(extra):
             return flat_plan(salt, ())
@@ -176,7 +176,7 @@ class RegionEngine:
             raise BadRegionsError("salt_regions", "needs cache_salt")
         return bound_plan(parse_regions(extra), tokens, salt)[0]
 
-    def _computed(self, plan: Plan, tokens: list[int]) -> int:
+    def computed(self, plan: Plan, tokens: list[int]) -> int:
         """Compute a prompt; give how many of its tokens were read instead."""
         now = time.monotonic() + self.late
         reading, cached, until = True, 0, float("inf")

@@ -279,21 +279,10 @@ def test_an_engine_that_only_says_so_is_not_believed(start: Start) -> None:
     assert setting.xargs() is None
 
 
-@pytest.mark.parametrize(
-    ("members", "said"),
-    [
-        ({"active": False}, "inactive"),
-        ({"version": "9"}, "version"),
-        ({"instance": ""}, "one start of the engine from another"),
-        ({"tells_usage": False}, "nothing that can be told"),
-        ({"plugin": False}, ""),
-    ],
-)
-def test_regions_are_used_only_as_they_are_known(start: Start, members: Json, said: str) -> None:
-    setting = start(RegionEngine(**members))
+def test_of_an_engine_without_the_plugin_nothing_is_said(start: Start) -> None:
+    setting = start(RegionEngine(plugin=False))
     assert not setting.in_force()
-    told = setting.log.read_text()
-    assert said in told if said else not told
+    assert setting.log.read_text() == ""
 
 
 def test_they_can_be_turned_off(start: Start) -> None:
