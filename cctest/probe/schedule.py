@@ -2,13 +2,15 @@
 
 A cell is a generator: it yields the monotonic instant (seconds) before which it has nothing to do, and
 returns its result. A waiting cell occupies no worker, so the whole run takes the longest single wait plus
-the work, not the sum of the waits.
+the work, not the sum of the waits. A cell that may go on does so before another one begins: what it wants to
+see may not be there for long.
 """
 
 import heapq
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -19,8 +21,9 @@ Task = Generator[float, None, T]
 
 @dataclass(slots=True)
 class _Agenda(Generic[T]):
-    """Tasks that are neither running nor finished, by the instant at which they may go on."""
+    """Tasks that have still to begin, and, by the instant at which they may go on, those that wait."""
 
+    beginning: deque[tuple[int, Task[T]]]
     pending: int
     waiting: list[tuple[float, int, Task[T]]] = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
@@ -39,6 +42,8 @@ class _Agenda(Generic[T]):
                 if delay is not None and delay <= 0:
                     _, order, task = heapq.heappop(self.waiting)
                     return order, task
+                if self.beginning:
+                    return self.beginning.popleft()
                 self.changed.wait(delay)
             return None
 
@@ -59,10 +64,8 @@ def run_overlapped(tasks: Sequence[Task[T]], jobs: int) -> Iterator[T]:
     An exception in a task ends the run and is raised here. Leaving the iterator early stops the workers
     after the exchange that each of them is in.
     """
-    agenda: _Agenda[T] = _Agenda(len(tasks))
+    agenda: _Agenda[T] = _Agenda(deque(enumerate(tasks)), len(tasks))
     results: queue.SimpleQueue[Callable[[], T]] = queue.SimpleQueue()
-    for order, task in enumerate(tasks):
-        agenda.put(0.0, order, task)
     workers = [threading.Thread(target=_work, args=(agenda, results), daemon=True) for _ in range(jobs)]
     for worker in workers:
         worker.start()

@@ -20,6 +20,12 @@ def test_a_waiting_task_leaves_its_worker_to_others() -> None:
     assert log == ["slow begins", "quick begins", "quick ends", "slow ends"]
 
 
+def test_whoever_may_go_on_does_before_another_one_begins() -> None:
+    log: list[str] = []
+    assert list(run_overlapped([task(name, 0.0, log) for name in "abc"], jobs=1)) == ["a", "b", "c"]
+    assert log == ["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]
+
+
 def test_a_task_goes_on_no_earlier_than_it_asked() -> None:
     def patient() -> Generator[float, None, bool]:
         until = time.monotonic() + 0.05
