@@ -43,6 +43,7 @@ _WITHOUT_EFFECT: Final[Mapping[str, tuple[JsonValue, ...]]] = {
 _RENDERING: Final = ("tool_choice", "parallel_tool_calls")
 """Of the members that force nothing, those by which fragments may be rendered otherwise: tools that may not
 be called are left out by some engines."""
+_RENDERING_VALUES: Final[tuple[JsonValue, ...]] = ("auto", "none", True, False)
 
 
 def has_other_input(members: Mapping[str, JsonValue]) -> bool:
@@ -54,8 +55,11 @@ def has_other_input(members: Mapping[str, JsonValue]) -> bool:
 
 
 def rendering_members(members: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Give the members that may change how fragments are rendered, for whoever has them rendered."""
-    return {name: members[name] for name in _RENDERING if members.get(name) is not None}
+    """Give the members that may change how fragments are rendered, for whoever has them rendered.
+
+    Other values than those that are known are left to the engine to refuse: they may be of any size.
+    """
+    return {name: members[name] for name in _RENDERING if members.get(name) in _RENDERING_VALUES}
 
 
 def own_template(members: Mapping[str, JsonValue]) -> str | None:

@@ -11,7 +11,7 @@ from gateway.process import running
 from gateway.talk import BOB, MONDAY, NAMESAKE, Caller, intent, message, text
 from reference_gateway.engine.forwarding import forwarded_body
 from reference_gateway.request.intake import read_chat_request
-from reference_gateway.request.model_visible import has_other_input
+from reference_gateway.request.model_visible import has_other_input, rendering_members
 from reference_gateway.request.stripped import STRIPPED
 
 VISIBLE: dict[str, Any] = {
@@ -234,6 +234,13 @@ def hit_across_tenants(caller_as: As, members: dict[str, Any]) -> tuple[str, lis
     assert [reply.http for reply in replies] == [200, 200, 200]
     (share,) = {reply.status[0]["effective_share"] for reply in replies}
     return share, [reply.status[0]["outcome"] for reply in replies[1:]]
+
+
+def test_what_may_change_how_fragments_are_rendered_is_known_by_its_usual_values() -> None:
+    usual = {"tool_choice": "none", "parallel_tool_calls": False}
+    assert rendering_members({**usual, "temperature": 1, "tools": []}) == usual
+    large = {"tool_choice": {"type": "function"}, "parallel_tool_calls": "x" * 1000}
+    assert rendering_members(large) == rendering_members({"tool_choice": None}) == {}
 
 
 def test_a_callers_own_template_is_refused(caller: Caller) -> None:
