@@ -8,7 +8,7 @@ import pytest
 
 from gateway.conftest import As
 from gateway.process import running
-from gateway.talk import BOB, MONDAY, NAMESAKE, Caller, intent, message, text
+from gateway.talk import BOB, MONDAY, NAMESAKE, Caller, Json, intent, message, text
 from reference_gateway.engine.forwarding import forwarded_body
 from reference_gateway.request.intake import read_chat_request
 from reference_gateway.request.model_visible import has_other_input, rendering_members
@@ -237,9 +237,9 @@ def hit_across_tenants(caller_as: As, members: dict[str, Any]) -> tuple[str, lis
 
 
 def test_what_may_change_how_fragments_are_rendered_is_known_by_its_usual_values() -> None:
-    usual = {"tool_choice": "none", "parallel_tool_calls": False}
+    usual: Json = {"tool_choice": "none", "parallel_tool_calls": False}
     assert rendering_members({**usual, "temperature": 1, "tools": []}) == usual
-    large = {"tool_choice": {"type": "function"}, "parallel_tool_calls": "x" * 1000}
+    large: Json = {"tool_choice": {"type": "function"}, "parallel_tool_calls": "x" * 1000}
     assert rendering_members(large) == rendering_members({"tool_choice": None}) == {}
 
 
