@@ -189,12 +189,7 @@ FLIPS: tuple[Flip, ...] = (
         "nothing-advertised-is-nothing-supported",
     ),
     flip("clipped-at-the-maximum", _clipped_at_the_maximum, "hint-at-its-maximum-is-not-clipped"),
-    flip(
-        "maximum-of-zero-is-none",
-        _maximum_of_zero_is_none,
-        "maximum-of-zero-clips",
-        "maximum-of-zero-accepts-zero",
-    ),
+    flip("maximum-of-zero-is-none", _maximum_of_zero_is_none, "maximum-of-zero-clips"),
     flip("hints-read-as-constraints", _hints_are_constraints, "hints-named-like-constraints-change-nothing"),
     flip(
         "constraint-result-unchecked",
