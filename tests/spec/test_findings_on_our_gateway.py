@@ -24,6 +24,10 @@ OURS = {
     "F-73": "approximate-hit",
     "F-74": "new-interval",
     "F-76": "rejected",
+    "F-77": "default-policy",
+    "F-78": "stays-narrow",
+    "F-79": "stays",
+    "F-80": "retained",
 }
 
 
