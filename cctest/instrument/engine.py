@@ -83,35 +83,43 @@ class InstrumentedEngine:
             await _refuse(visit, do)
             return
         if len(body) < LARGE:
-            request = self._compute(visit.entry, body)
+            request, cached = self._compute(visit.entry, body)
         else:
-            request = await asyncio.to_thread(self._compute, visit.entry, body)
+            request, cached = await asyncio.to_thread(self._compute, visit.entry, body)
         await visit.pause(do.delay_first)
         if do.answer is not None:
             await _answer_nothing(visit, do.answer, stream=request.stream)
             return
-        answer = self._answer(visit.entry, do)
+        answer = self._answer(visit.entry, cached, do)
         if request.stream:
             await _stream(visit, answer, do, include_usage=request.include_usage)
         else:
             await _respond(visit, answer, do)
 
-    def _compute(self, entry: Entry, body: bytes) -> ChatRequest:
-        """Compute what a body asks for, and record what was reused. Raises RefusalError."""
+    def _compute(self, entry: Entry, body: bytes) -> tuple[ChatRequest, int]:
+        """Compute what a body asks for, record what was reused, and give what is told of it.
+
+        What is told is of the last of several answers, which reads what the first has left, as in vLLM.
+        Raises RefusalError.
+        """
         members = read_members(body)
         entry.has_salt, entry.cache_salt = "cache_salt" in members, _flat(members.get("cache_salt"))
         request = read_chat_request(members, self.settings)
         entry.prompt_tokens = len(request.tokens)
-        entry.cached_tokens = self._cache.serve(request.tokens, request.salt, request.identity)
-        entry.canaries = tuple(new_canary() for _ in range(request.choices))
-        return request
+        counts = [
+            self._cache.serve(request.tokens, request.salt, request.identity, look_up=request.looks_up)
+            for _ in range(request.choices)
+        ]
+        entry.cached_tokens = counts[0]
+        entry.canaries = tuple(new_canary() for _ in counts)
+        return request, counts[-1]
 
-    def _answer(self, entry: Entry, do: Misbehaviour) -> Answer:
+    def _answer(self, entry: Entry, cached: int, do: Misbehaviour) -> Answer:
         return Answer(
             model=self.settings.model,
             canaries=entry.canaries,
             prompt_tokens=entry.prompt_tokens or 0,
-            cached_tokens=entry.cached_tokens if self.settings.usage_details else None,
+            cached_tokens=cached if self.settings.usage_details else None,
             finish_reason=do.finish_reason,
             usage_fault=do.usage,
         )

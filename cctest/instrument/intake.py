@@ -41,7 +41,11 @@ class RefusalError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What is computed. `salt` is None for the engine's shared partition."""
+    """What is computed. `salt` is None for the engine's shared partition.
+
+    Where something is to be told of each token of the prompt, all are computed and none is looked up, as in
+    vLLM: `looks_up` is false then.
+    """
 
     salt: str | None
     tokens: list[bytes]
@@ -49,6 +53,7 @@ class ChatRequest:
     choices: int
     stream: bool
     include_usage: bool
+    looks_up: bool
 
 
 def read_members(body: bytes) -> dict[str, JsonValue]:
@@ -80,6 +85,7 @@ def read_chat_request(members: Mapping[str, JsonValue], settings: Settings) -> C
         choices=_choices(members.get("n")),
         stream=stream,
         include_usage=options.get("include_usage") is True,
+        looks_up=members.get("prompt_logprobs") is None and not members.get("echo"),
     )
 
 

@@ -25,15 +25,22 @@ class PrefixCache:
         """Count the retained blocks."""
         return len(self._blocks)
 
-    def serve(self, tokens: Sequence[bytes], salt: str | None = None, identity: bytes = b"") -> int:
+    def serve(
+        self,
+        tokens: Sequence[bytes],
+        salt: str | None = None,
+        identity: bytes = b"",
+        *,
+        look_up: bool = True,
+    ) -> int:
         """Compute the state of an input, and give how many of its tokens were reused.
 
         That is a multiple of the block size and never the whole input: its last token is always computed.
         All full blocks are retained afterwards. Tokens have up to 255 bytes;
-        `identity` stands for the execution identity.
+        `identity` stands for the execution identity. Without `look_up` all is computed.
         """
         blocks = list(self._hashes(tokens, salt, identity))
-        most = max(len(tokens) - 1, 0) // self._block_size
+        most = max(len(tokens) - 1, 0) // self._block_size if look_up else 0
         with self._lock:
             reused = 0
             while reused < most and blocks[reused] in self._blocks:

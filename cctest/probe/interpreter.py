@@ -86,7 +86,7 @@ def run_cell(cell: Cell, stage: Stage) -> Generator[float, None, CellResult]:
         return CellResult(tuple(uncast))
     began = time.monotonic()
     attempts: list[_Attempt] = []
-    while not attempts or (stage.hope.left and _worth_another(attempts)):
+    while not attempts or _worth_another(attempts, stage.hope):
         apart = bool(attempts) and _might_be_disturbed(cell, stage, attempts)
         attempts.append((yield from _attempt(cell, stage, len(attempts), apart=apart)))
     seconds = time.monotonic() - began
@@ -122,11 +122,15 @@ def _histories(attempts: Sequence[_Attempt]) -> Iterator[tuple[Judgement, ...]]:
     return zip(*(one.judgements for one in attempts), strict=True)
 
 
-def _worth_another(attempts: Sequence[_Attempt]) -> bool:
-    """Whether something is unsettled; a hit seen once gets two attempts more than a missed control."""
+def _worth_another(attempts: Sequence[_Attempt], hope: Hope) -> bool:
+    """Whether something is unsettled that another attempt may settle.
+
+    A missed control is worth it while there is hope of any reuse. What failed once always is, also on a
+    target that never reuses anything, and gets two attempts more.
+    """
     unsettled = [history for history in _histories(attempts) if settle(history) is None]
-    hit = any(one.result is Result.FAIL for history in unsettled for one in history)
-    return bool(unsettled) and len(attempts) < ATTEMPTS + (2 if hit else 0)
+    failed = any(one.result is Result.FAIL for history in unsettled for one in history)
+    return bool(unsettled) and (failed or hope.left) and len(attempts) < ATTEMPTS + (2 if failed else 0)
 
 
 def _might_be_disturbed(cell: Cell, stage: Stage, attempts: Sequence[_Attempt]) -> bool:

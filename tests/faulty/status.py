@@ -3,6 +3,7 @@
 from typing import Any
 
 from cctest.contract.vocabulary import Scope
+from cctest.engine.cache import Reused
 from reference_gateway.plan import Plan
 
 from . import edits, seams
@@ -173,6 +174,19 @@ def boundary_reported_as_asked() -> None:
         ]
 
     edits.edit_status(permitted)
+
+
+@fault(rules=("STA-7",), checks=("status-alone#reported-request",), status=Word.LIES)
+def boundary_reported_where_nothing_is_kept() -> None:
+    """It keeps and reads nothing at all, and reports what must not be retained as shared in the tenant."""
+    edits.exact_reuse_only()
+    seams.LOOKUP.wrap(lambda _: lambda self, blocks: Reused(0, self._tick(), None))
+    seams.PUBLISH.wrap(lambda _: lambda self, blocks, reused: 0)
+    edits.edit_entries(
+        lambda entry: (
+            {**entry, "effective_share": "tenant"} if entry.get("retention") == "forbidden" else entry
+        )
+    )
 
 
 @fault(rules=("STA-6",), checks=("forbid#reported-forbidden",), status=Word.LIES)

@@ -46,6 +46,13 @@ def test_a_salt_is_a_partition(engine_url: str) -> None:
     assert all(ask(engine_url, body(content, **salt)).cached_tokens for salt in salts)
 
 
+@pytest.mark.parametrize("told", [{"prompt_logprobs": 0}, {"echo": True}])
+def test_where_each_token_of_the_prompt_is_told_nothing_is_looked_up(engine_url: str, told: Json) -> None:
+    content = text()
+    asked = [ask(engine_url, body(content, **more)).cached_tokens for more in ({}, told, {})]
+    assert [bool(cached) for cached in asked] == [False, False, True]
+
+
 def test_a_null_salt_is_none(engine_url: str) -> None:
     content = text()
     ask(engine_url, body(content))
@@ -128,6 +135,13 @@ def test_several_choices_are_several_computations(engine_url: str, stream: bool)
         for choice in json.loads(event.data)["choices"] if event.data != b"[DONE]" else ():
             spoken[choice["index"]] = spoken.get(choice["index"], "") + choice["delta"].get("content", "")
     assert len(set(spoken.values())) == (3 if stream else 0)
+
+
+def test_of_several_answers_the_last_has_read_what_the_first_left(engine: Engine) -> None:
+    content = text()
+    told = ask(engine.url, body(content, n=2)).cached_tokens
+    (entry,) = [entry for entry in engine.entries() if content.encode() in entry.body]
+    assert (entry.cached_tokens, bool(told)) == (0, True)
 
 
 def test_models_health_and_version(engine_url: str) -> None:

@@ -1,6 +1,7 @@
 """Predicates about the capabilities object itself."""
 
 from dataclasses import replace
+from typing import Final
 
 from cctest.contract.vocabulary import ErrorCode, OnUnenforceable
 from cctest.probe.case import Expectation
@@ -18,6 +19,9 @@ from cctest.probe.observation import Observation
 from cctest.probe.witness import WITNESSES, Reuse
 from cctest.target.chat import ABSENT
 from cctest.verdict import Evidence, Result, Source
+
+_VERSION: Final = 1
+"""The version of every intent that a case sends as valid."""
 
 
 def capabilities_exposed(expectation: Expectation, world: World) -> Judgement:
@@ -50,8 +54,9 @@ def as_advertised(expectation: Expectation, world: World) -> Judgement:
     """What is advertised isn't refused as unenforceable; what isn't is treated as advertised (CAP-2, CAP-3).
 
     `uses` names the capabilities that the step's intent needs. Service under a stricter policy than asked is
-    always permitted (INT-1), so only a refusal can break this. That a target serves by fallback what it says
-    it rejects is a warning.
+    always permitted (INT-1), so only a refusal can break this; and service other than by fallback where the
+    intent's version isn't advertised (INT-4). That a target serves by fallback what it says it rejects is a
+    warning.
     """
     step = world.observations[str(expectation.step)]
     capabilities = world.advertised.capabilities
@@ -73,6 +78,10 @@ def as_advertised(expectation: Expectation, world: World) -> Judgement:
     if lacking is not None and _bypassed(step) and capabilities.on_unenforceable is OnUnenforceable.REJECT:
         message = "reject is advertised, but the request was served by fallback"
         return Judgement(Result.WARN, message, f"{ErrorCode.UNENFORCEABLE}", step.outline, (evidence,))
+    if _looked_up(step) and _VERSION not in capabilities.versions:
+        expected = f"{_VERSION} among versions, or a refusal, or fallback"
+        seen = f"versions {', '.join(map(str, capabilities.versions))}"
+        return failed("a version that isn't advertised was served", expected, seen, evidence)
     if not refused:
         return passed(
             "served as advertised" if lacking is None else "served under a stricter policy", evidence
@@ -88,6 +97,12 @@ def _refused_in_other_words(step: Observation, world: World) -> bool:
     """Whether a step is refused as a bad request, and others are served that differ in their intent alone."""
     bad_request = step.response is not None and step.response.status == 400
     return bad_request and any(other.answered for other in world.observations.values())
+
+
+def _looked_up(step: Observation) -> bool:
+    """Whether the target's own status tells of a look-up, which a fallback doesn't make (STA-4)."""
+    outcomes = {entry.get("outcome") for entry in step.entries or ()}
+    return step.answered and not outcomes.isdisjoint({"miss", "exact_hit", "approximate_hit"})
 
 
 def _bypassed(step: Observation) -> bool:

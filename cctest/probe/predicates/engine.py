@@ -178,14 +178,17 @@ def reached_engine(expectation: Expectation, world: World) -> Judgement:
 
 
 def says_unobserved(expectation: Expectation, world: World) -> Judgement:
-    """Where the engine tells no counts, no entry claims a hit or a miss (STA-5, BND-7)."""
+    """Where the engine tells nothing of what it reused, no entry claims a hit or a miss.
+
+    It tells no counts then, or impossible ones (STA-5, BND-7), or it looked nothing up (STA-4).
+    """
     step, record, missing = _arrival(expectation, world)
     if record is None:
         return missing
     if step.entries is None:
         return without_status(world)
     claims = sorted({str(entry.get("outcome")) for entry in step.entries} - {"unobserved", "bypass"})
-    evidence = _evidence(step, "the engine's answer told no cached tokens")
+    evidence = _evidence(step, "the engine's answer told nothing of what was reused")
     if claims:
         seen = f"outcome {', '.join(claims)}"
         return failed("an outcome was reported that nobody observed", "unobserved", seen, evidence)
