@@ -17,7 +17,10 @@ from cctest.mutation.mutant import Judge, Setup
 _VECTORS: Final = Setup(Judge.VECTORS)
 _EMBEDDED: Final = Setup(Judge.EMBEDDED)
 _FORWARDING: Final = Setup(Judge.FORWARDING)
-_REJECTING: Final = Setup(Judge.FORWARDING, ("--on-unenforceable=reject",))
+_REJECT: Final = "--on-unenforceable=reject"
+_REJECTING: Final = Setup(Judge.FORWARDING, (_REJECT,))
+_EMBEDDED_REJECTING: Final = Setup(Judge.EMBEDDED, (_REJECT,))
+_ENGINE_DEFAULT: Final = Setup(Judge.FORWARDING, ("--without-intent=engine-default",))
 _GENERATIONS: Final = Setup(
     Judge.FORWARDING, ("--max-age=generations", "--engine-deadline=0.5", "--abort-margin=0.1")
 )
@@ -47,8 +50,8 @@ SCOPE: Final[Mapping[str, tuple[Setup, ...]]] = {
         )
     },
     "cctest/contract/vocabulary.py": (*_CORE, _REJECTING),
-    "reference_gateway/plan.py": _GATEWAY,
-    "reference_gateway/enforceability.py": (_EMBEDDED, _FORWARDING, _REJECTING),
+    "reference_gateway/plan.py": (*_GATEWAY, _EMBEDDED_REJECTING, _ENGINE_DEFAULT),
+    "reference_gateway/enforceability.py": (*_GATEWAY, _REJECTING, _EMBEDDED_REJECTING),
     "reference_gateway/status.py": _GATEWAY,
     "reference_gateway/refusal.py": _GATEWAY,
     "reference_gateway/request/intake.py": _GATEWAY,
@@ -57,9 +60,9 @@ SCOPE: Final[Mapping[str, tuple[Setup, ...]]] = {
     "reference_gateway/in_process/embedded.py": (_EMBEDDED,),
     "reference_gateway/approximate.py": (
         Setup(Judge.FORWARDING, (_NO_APPROXIMATE,)),
-        Setup(Judge.FORWARDING, (_NO_APPROXIMATE, "--on-unenforceable=reject")),
+        Setup(Judge.FORWARDING, (_NO_APPROXIMATE, _REJECT)),
     ),
-    "reference_gateway/lowering/lowering.py": (_FORWARDING, _GENERATIONS),
+    "reference_gateway/lowering/lowering.py": (_FORWARDING, _GENERATIONS, _ENGINE_DEFAULT),
     "reference_gateway/lowering/salt.py": _IN_FRONT,
     "reference_gateway/lowering/generations.py": (_GENERATIONS,),
     "reference_gateway/engine/usage.py": _IN_FRONT,

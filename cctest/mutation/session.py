@@ -12,7 +12,7 @@ from cctest.instrument.client import running_engine
 from cctest.mutation import worker
 from cctest.mutation.judgement import Run
 from cctest.mutation.mutant import Judge, Mutant, Setup, Verdict
-from cctest.mutation.worker import Suite, first_cell, named_cases
+from cctest.mutation.worker import Suite, named_cases, sample
 from cctest.probe.case import Case
 from cctest.problem import Problem
 from cctest.verdict import Exit
@@ -84,7 +84,7 @@ def _needed(setup: Setup, mutants: Iterable[Mutant], suite: Suite) -> tuple[Case
     mine = [mutant for mutant in mutants if setup in mutant.setups]
     named = {case.id for mutant in mine for case in named_cases(mutant, cases)}
     if not named or any(mutant.caught_by is None for mutant in mine):
-        return tuple(first_cell(case) for case in cases)
+        return tuple(case for stage in sample(cases) for case in stage)
     return tuple(case for case in cases if case.id in named)
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from cctest.mutation.by_probe import probe
 from cctest.mutation.by_vectors import run_forked
@@ -10,6 +11,9 @@ from cctest.mutation.judgement import Reader, Run, decide, is_named
 from cctest.mutation.mutant import Family, Judge, Mutant, Setup, SourceChange, Verdict
 from cctest.probe.case import Case
 from cctest.vectors.model import Vector
+
+_TWO_PLACES: Final = 2
+"""Most cases have their intents on tools and on messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +77,11 @@ class Worker:
 def stages(mutant: Mutant, cases: Sequence[Case]) -> list[list[Case]]:
     """Put the cases in the order in which they are run: the named one, then those of the mutant's rules.
 
-    Of the named one a single cell comes first, unless the mutant shows in some cells only.
+    Of the named one a single cell comes first, unless the mutant shows in some cells only. Where none is
+    named, those come of a `sample`.
     """
     if mutant.family is Family.GENERATED:
-        return [[first_cell(case) for case in cases]]
+        return sample(cases)
     named = named_cases(mutant, cases)
     related = [first_cell(case) for case in cases if case not in named and case.all_rules & set(mutant.rules)]
     quick = [] if mutant.cells else [first_cell(case) for case in named]
@@ -96,6 +101,19 @@ def named_cases(mutant: Mutant, cases: Sequence[Case]) -> list[Case]:
 def first_cell(case: Case) -> Case:
     """Narrow a case to its first cell."""
     return replace(case, axes={axis: values[:1] for axis, values in case.axes.items()})
+
+
+def sample(cases: Sequence[Case]) -> list[list[Case]]:
+    """Give cells for a mutant that any check may find: the first of every case, then a few others.
+
+    These are the last ones of the cases about all the places in which an intent can stand: streamed, on a
+    message in parts, the last of many fragments.
+    """
+    everywhere = [case for case in cases if len(case.axes.get("place", ())) > _TWO_PLACES]
+    last = [
+        replace(case, axes={axis: values[-1:] for axis, values in case.axes.items()}) for case in everywhere
+    ]
+    return [stage for stage in ([first_cell(case) for case in cases], last) if stage]
 
 
 _WORKER: list[Worker] = []

@@ -10,6 +10,8 @@ from cctest.mutation.generate import generate
 from cctest.mutation.mutant import SourceChange
 from cctest.mutation.scope import LEFT_OUT, SCOPE
 from cctest.mutation.survivors import load_survivors, require_fresh
+from cctest.mutation.worker import stages
+from cctest.probe.load import load_cases
 from cctest.problem import UsageProblem
 
 MUTANTS = generate()
@@ -18,6 +20,16 @@ MUTANTS = generate()
 def test_there_are_many_each_with_a_name_of_its_own() -> None:
     assert len({mutant.id for mutant in MUTANTS}) == len(MUTANTS) > 1000
     assert {mutant.id.partition(":")[0] for mutant in MUTANTS} == SCOPE.keys()
+
+
+def test_each_is_judged_by_every_case_and_again_with_the_intent_last_in_a_stream() -> None:
+    cases = load_cases()
+    first, last = stages(MUTANTS[-1], cases)
+    assert [case.id for case in first] == [case.id for case in cases]
+    assert {case.id for case in last} >= {"forwarding", "boundary-anywhere", "forbid-anywhere"}
+    assert all(len(values) == 1 for case in (*first, *last) for values in case.axes.values())
+    assert {case.axes["stream"] for case in last} == {("streamed",)}
+    assert {case.axes["place"] for case in last} == {("parts",)}
 
 
 def test_what_is_left_out_is_still_there() -> None:
