@@ -234,7 +234,7 @@ def unknown_constraint_ignored_on_tool_results() -> None:
 
 
 @fault(
-    rules=("STA-2", "STA-3", "BND-1", "STA-7", "STA-9", "STA-10"),
+    rules=("STA-2", "STA-3", "STA-4", "STA-5", "BND-1", "BND-7", "STA-7", "STA-9", "STA-10"),
     checks=("status-anywhere#well-formed",),
     status=Word.LIES,
     cells=({"place": "tools"},),
