@@ -14,6 +14,12 @@ READY := $(VENV)/.ready
 # The environment of the real engine; not needed where VLLM_BASE_URL names one.
 export VLLM_VENV ?= .vllm
 ENGINE := reference_gateway/live
+LIVE := $(BIN)/python -m reference_gateway.live
+# What the experiments that take time run on, for how long, and what is probed with regions; CI has less of all.
+LIVE_MODEL ?= larger
+LIVE_TTFT ?=
+LIVE_MIX ?=
+LIVE_PROBE ?=
 ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$VLLM_MODEL"
 
 # What renders the drafts, beside kramdown-rfc.
@@ -22,7 +28,7 @@ DRAFT_TOOLS ?= .draft
 # What reports/coverage.md is about; a check that one of these runs had and the suite lacks fails `make coverage`.
 COVERED := vectors probe-embedded probe-forwarding probe-vllm
 
-.PHONY: probe vectors coverage trace draft minimality mutate mutants check full live live-parts vllm regions regions-on lint types test bench reports wheel clean
+.PHONY: probe vectors coverage trace draft minimality mutate mutants check full live live-salt live-regions live-salt-parts live-regions-parts live-probe live-probe-regions vllm regions regions-on lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -69,33 +75,56 @@ types: $(READY)
 test: $(READY)
 	$(BIN)/pytest -n 2
 
-live: $(READY) $(if $(VLLM_BASE_URL),,vllm)
-	$(BIN)/python -m reference_gateway.live run $(MAKE) live-parts
+live: live-salt live-regions
 
-# What `make live` runs on one engine, which the environment names.
-live-parts:
+# On an engine as it comes: one salt for each request.
+live-salt: $(READY) $(if $(VLLM_BASE_URL),,vllm)
+	$(LIVE) run $(MAKE) live-salt-parts
+
+# On an engine with the plugin: a salt for each region of a request.
+live-regions: $(READY) $(if $(VLLM_BASE_URL),,vllm)
+	$(LIVE) run --regions --model $(LIVE_MODEL) $(MAKE) live-regions-parts
+
+# What these run on one engine, which the environment names.
+live-salt-parts:
 	LIVE_REQUIRED=1 $(BIN)/pytest -m live tests/live
-	$(BIN)/python -m reference_gateway.live isolation --write reports
-	$(BIN)/python -m reference_gateway.live policies --write reports
-	$(BIN)/python -m reference_gateway.live max-age --write reports
-	$(BIN)/cctest probe $(ON_ENGINE) --seed 1 --json reports/probe-vllm.json > reports/probe-vllm.txt \
-	  || { cat reports/probe-vllm.txt; exit 1; }
-	tail -n 1 reports/probe-vllm.txt
+	$(LIVE) isolation --write reports
+	$(LIVE) max-age --write reports
+	$(MAKE) live-probe PROBED=probe-vllm REGIONS=off
+
+live-regions-parts:
+	$(LIVE) public-prefix --write reports
+	$(LIVE) policies --write reports
+	$(LIVE) ttft $(LIVE_TTFT) --write reports
+	$(LIVE) mix $(LIVE_MIX) --write reports
+	$(MAKE) live-probe-regions PROBED=probe-regions
+
+# The probe, and whether it met boundaries for each fragment and bounds on age; before it, what has them in force.
+live-probe-regions:
+	$(LIVE) public-prefix --trials 1 > /dev/null
+	$(MAKE) live-probe REGIONS=auto PROBE="$(LIVE_PROBE)"
+	$(BIN)/pytest -q "tests/test_reports.py::test_boundaries_for_each_fragment_and_bounds_on_age_were_seen[$(PROBED)]"
+
+live-probe:
+	$(BIN)/cctest probe $(ON_ENGINE) --serve-option=--regions --serve-option=$(REGIONS) --seed 1 $(PROBE) \
+	  --json reports/$(PROBED).json > reports/$(PROBED).txt || { cat reports/$(PROBED).txt; exit 1; }
+	tail -n 1 reports/$(PROBED).txt
 
 PLUGIN := reference_gateway/vllm_cache_regions
 OLDER := $(VLLM_VENV)-0.28
 
-regions: $(READY) vllm $(OLDER)/.ready $(OLDER)/.plugin
+regions: $(READY) vllm $(OLDER)/.ready $(OLDER)/.plugin $(OLDER)/model/config.json
 	cd $(PLUGIN) && $(abspath $(BIN))/mypy
 	$(MAKE) regions-on ENGINE_VENV=$(VLLM_VENV)
 	$(MAKE) regions-on ENGINE_VENV=$(OLDER)
+	$(LIVE) hashing $(VLLM_VENV) $(OLDER) --write reports
+	VLLM_VENV=$(OLDER) $(LIVE) run --regions $(MAKE) live-probe-regions PROBED=probe-regions-older
 
 regions-on:
 	rm -rf $(ENGINE_VENV)/regions
 	$(ENGINE_VENV)/bin/python -m pip install --quiet --target $(ENGINE_VENV)/regions pytest pytest-timeout
 	cd $(PLUGIN) && PYTHONPATH=$(abspath $(ENGINE_VENV)/regions) REGIONS_MODEL=$(abspath $(VLLM_VENV)/model) \
 	  $(abspath $(ENGINE_VENV))/bin/python -m pytest -q
-	PYTHONPATH=$(abspath $(ENGINE_VENV)/regions) $(ENGINE_VENV)/bin/python $(PLUGIN)/tests/benchmark.py
 
 vllm: $(VLLM_VENV)/.ready $(VLLM_VENV)/.plugin $(VLLM_VENV)/model/config.json $(VLLM_VENV)/model-larger/config.json
 

@@ -1,4 +1,4 @@
-"""Figures in README.md that the files in reports/ say: written by `make reports`, never typed by hand."""
+"""Figures in documents that the files in reports/ say: written by `make reports`, never typed by hand."""
 
 import json
 import re
@@ -9,6 +9,10 @@ from cctest.mutation.text import percent
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(<!-- figures, by make reports -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+REGIONS = re.compile(
+    r"(<!-- figures of regions, by make reports -->\n).*?(<!-- end of figures of regions -->)", re.DOTALL
+)
+DOCUMENTS = ("README.md", "spec/regions.md")
 
 
 def coverage() -> str:
@@ -45,12 +49,37 @@ def _killed(family: str, figures: dict[str, Any]) -> str:
     return f"{told}, not counting {left}"
 
 
-def readme() -> str:
-    """README.md as it ought to be."""
-    text = (ROOT / "README.md").read_text("utf-8")
-    return BLOCK.sub(lambda match: f"{match[1]}{coverage()}{mutation()}{match[2]}", text)
+def regions() -> str:
+    """What each policy came to on a real vLLM: policies.json, ttft.json and mix.json in a table."""
+    totals, first, mixed = (
+        {
+            entry["policy"]: entry
+            for entry in json.loads((ROOT / "reports" / f"{name}.json").read_bytes())[members]
+        }
+        for name, members in (("policies", "totals"), ("ttft", "policies"), ("mix", "policies"))
+    )
+    rows = [
+        f"| {policy} | {total['share_of_ceiling']:.0%} | {total['not_permitted_tokens']:,} |"
+        f" {_seconds(first[policy]['median'])} | {mixed[policy]['hit_rate']:.0%} |"
+        f" {_seconds(mixed[policy]['most_within'])} |\n"
+        for policy, total in totals.items()
+    ]
+    header = "| policy | new tenant's share | not permitted | first token | hit rate | 90 % within |\n"
+    return f"{header}|---|---|---|---|---|---|\n{''.join(rows)}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s"
+
+
+def document(name: str) -> str:
+    """A document as it ought to be."""
+    text = (ROOT / name).read_text("utf-8")
+    text = BLOCK.sub(lambda match: f"{match[1]}{coverage()}{mutation()}{match[2]}", text)
+    return REGIONS.sub(lambda match: f"{match[1]}{regions()}{match[2]}", text)
 
 
 if __name__ == "__main__":
-    made = readme()
-    (ROOT / "README.md").write_text(made, "utf-8")
+    for each in DOCUMENTS:
+        made = document(each)
+        (ROOT / each).write_text(made, "utf-8")

@@ -1,10 +1,10 @@
-"""reports/ is of the current suite, and README says what it says. `make reports` puts both right."""
+"""reports/ is of the current suite, and documents say what it says. `make reports` puts both right."""
 
 import json
 from pathlib import Path
 
 import pytest
-from figures import BLOCK, ROOT, readme
+from figures import BLOCK, DOCUMENTS, REGIONS, ROOT, document
 
 from cctest.bundle import suite_digest
 from cctest.cli.coverage import named
@@ -15,6 +15,8 @@ from cctest.report.coverage_markdown import coverage_markdown
 REPORTS = ROOT / "reports"
 OURS = ("vectors", "probe-embedded", "probe-forwarding")
 """What `make reports` runs; the report of a real vLLM comes from `make live`."""
+WITH_REGIONS = ("probe-regions", "probe-regions-older")
+"""On a real vLLM with our plugin, on both of its lines."""
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -38,7 +40,24 @@ def test_the_page_is_of_the_report_beside_it(name: str) -> None:
     assert report["suite"]["digest"][:12] in page
 
 
-def test_the_figures_in_the_readme_are_those_of_the_reports() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert BLOCK.search(text)
-    assert readme() == text, "stale: make reports"
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_figures_in_a_document_are_those_of_the_reports(name: str) -> None:
+    text = (ROOT / name).read_text("utf-8")
+    assert REGIONS.search(text)
+    assert BLOCK.search(text) or name != "README.md"
+    assert document(name) == text, "stale: make reports"
+
+
+@pytest.mark.parametrize("name", WITH_REGIONS)
+def test_boundaries_for_each_fragment_and_bounds_on_age_were_seen(name: str) -> None:
+    report = json.loads((REPORTS / f"{name}.json").read_text())
+    told = report["capabilities"]["cache_intent_capabilities"]
+    assert (report["outcome"], told["per_fragment_share"]) == ("conformant", True)
+    assert told["constraints"]["retention_max_age"] is True
+    of: dict[str, set[str]] = {}
+    for check in report["checks"]:
+        of.setdefault(check["id"], set()).add(f"{check['result']}: {check['message']}")
+    shared = of["public-then-tenant#boundary-as-advertised"]
+    assert shared == {"pass: the public part is shared as advertised, by usage counts"}
+    for exercised in ("public-then-tenant#tenant-part-computed", "max-age-read#late-computes"):
+        assert all(seen.startswith("pass") for seen in of[exercised]), of[exercised]

@@ -3,14 +3,13 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from reference_gateway.live import engine, figures, isolation, max_age, policies
+from reference_gateway.live import engine
+from reference_gateway.live.commands import COMMANDS
 
-_FAILED: Final = 1
 _UNVERIFIED: Final = 3
 
 
@@ -28,7 +27,7 @@ _model_option = click.option(
 def cli() -> None:
     """Show on a real vLLM what the gateway does.
 
-    It is the one that VLLM_BASE_URL and VLLM_MODEL name, or else one with the tiny model of `make vllm`.
+    It is the one that VLLM_BASE_URL and VLLM_MODEL name, or else one with a model of `make vllm`.
     """
 
 
@@ -60,69 +59,8 @@ def run_command(*, model: engine.Model, regions: bool, command: tuple[str, ...])
         sys.exit(subprocess.run(command, env=variables, check=False).returncode)  # noqa: S603 - the caller's own
 
 
-_write_option = click.option(
-    "--write",
-    "folder",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Also write Markdown and JSON into this folder.",
-)
-
-
-@cli.command("isolation")
-@click.option("--trials", type=click.IntRange(1, isolation.MOST_TRIALS), default=5, show_default=True)
-@_write_option
-def isolation_command(*, trials: int, folder: Path | None) -> int:
-    """Two tenants, the same bytes: tokens reused without a gateway, with it, and by those who may.
-
-    Then the same on an engine that evicts, which is always one of `make vllm`.
-    """
-    with engine.any_engine() as running:
-        seen_on = figures.occasion(running)
-        experiments = list(isolation.isolation(running, trials))
-    with engine.running_engine(isolation.SMALL) as small:
-        experiments.append(isolation.isolation_under_eviction(small, trials))
-    _publish(
-        folder,
-        "isolation",
-        isolation.markdown(seen_on, experiments),
-        isolation.document(seen_on, experiments),
-    )
-    as_expected = all(figure.as_expected for one in experiments for figure in one.figures)
-    return 0 if as_expected else _FAILED
-
-
-@cli.command("max-age")
-@click.option("--trials", type=click.IntRange(20, 1000), default=200, show_default=True)
-@_write_option
-def max_age_command(*, trials: int, folder: Path | None) -> int:
-    """Until when state under a bound on age is reused, if the gateway keeps it by generations.
-
-    First on an idle engine, then on one with a single slot and a full queue, which is one of `make vllm`.
-    """
-    with engine.any_engine() as running:
-        seen_on = figures.occasion(running)
-        runs = [max_age.max_age_idle(running, trials)]
-    with engine.running_engine(max_age.ONE_SLOT) as slow:
-        runs.append(max_age.max_age_queued(slow, trials))
-    _publish(folder, "max-age", max_age.markdown(seen_on, runs), max_age.document(seen_on, runs))
-    return 0 if all(run.as_expected for run in runs) else _FAILED
-
-
-@cli.command("policies")
-@_write_option
-def policies_command(*, folder: Path | None) -> int:
-    """Tokens reused with everything shared, with a salt per tenant, and by the application's intent."""
-    with engine.any_engine() as running:
-        seen_on = figures.occasion(running)
-        rows = policies.policies(running)
-    _publish(folder, "policies", policies.markdown(seen_on, rows), policies.document(seen_on, rows))
-    return 0
-
-
-def _publish(folder: Path | None, name: str, markdown: str, document: dict[str, Any]) -> None:
-    print(markdown)
-    if folder is not None:
-        figures.write(folder, name, markdown, document)
+for _command in COMMANDS:
+    cli.add_command(_command)
 
 
 def main() -> int:

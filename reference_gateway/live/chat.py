@@ -2,8 +2,9 @@
 
 import json
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import requests
@@ -52,33 +53,95 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Timed:
+    """An answer, and the seconds from the request to its first token; None where there is none."""
+
+    seconds: float | None
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
 class Client:
-    """Somebody who asks the server at `url`, which has no `/v1`."""
+    """Somebody who asks the server at `url`, which has no `/v1`.
+
+    `intents` is whether fragments keep theirs, and `beside` what stands beside the fragments in each body.
+    """
 
     url: str
     model: str
     headers: Mapping[str, str]
+    intents: bool = True
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
     def ask(self, *fragments: Json, **members: Any) -> Answer:
         """Send tools and messages, told apart by their members, with `members` beside them in the body."""
-        body: Json = {"model": self.model, "max_tokens": 2, "temperature": 0}
-        tools = [fragment for fragment in fragments if "role" not in fragment]
-        if tools:
-            body |= {"tools": tools, "tool_choice": "none"}
-        body |= {"messages": [fragment for fragment in fragments if "role" in fragment], **members}
-        with requests.post(
-            f"{self.url}/v1/chat/completions", json=body, headers=dict(self.headers), timeout=_SECONDS
-        ) as response:
-            if response.headers.get("Content-Type", "").startswith("text/event-stream"):
-                return _put_together(response)
+        with self._post(self._body(fragments, members)) as response:
+            if _is_stream(response):
+                return _put_together(response.status_code, response.iter_lines())
             return Answer(response.status_code, response.json())
 
+    def ask_for_first_token(self, *fragments: Json, **members: Any) -> Timed:
+        """Ask for a stream, and say when its first token came: the time that somebody waits for an answer."""
+        asked = {"stream": True, "stream_options": {"include_usage": True}, **members}
+        body = self._body(fragments, asked)
+        began, first, lines = time.perf_counter(), None, []
+        with self._post(body) as response:
+            if not _is_stream(response):
+                return Timed(None, Answer(response.status_code, response.json()))
+            for line in response.iter_lines(chunk_size=None):
+                if first is None and _has_token(line):
+                    first = time.perf_counter() - began
+                lines.append(line)
+        return Timed(first, _put_together(response.status_code, lines))
 
-def _put_together(response: requests.Response) -> Answer:
-    lines = (line.removeprefix("data: ") for line in response.content.decode().split("\n\n"))
-    chunks = tuple(json.loads(line) for line in lines if line.startswith("{"))
+    def _body(self, fragments: Iterable[Json], members: Mapping[str, Any]) -> Json:
+        sent = [fragment if self.intents else without_intent(fragment) for fragment in fragments]
+        body: Json = {"model": self.model, "max_tokens": 2, "temperature": 0, **by_kind(sent)}
+        if "tools" in body:
+            body["tool_choice"] = "none"
+        return {**body, **self.beside, **members}
+
+    def _post(self, body: Json) -> requests.Response:
+        return requests.post(
+            f"{self.url}/v1/chat/completions",
+            json=body,
+            headers=dict(self.headers),
+            timeout=_SECONDS,
+            stream=True,
+        )
+
+
+def by_kind(fragments: Iterable[Json]) -> Json:
+    """Give the members of a body that hold fragments: tools, if there are any, and messages."""
+    tools: list[Json] = []
+    messages: list[Json] = []
+    for fragment in fragments:
+        (messages if "role" in fragment else tools).append(fragment)
+    return {"tools": tools, "messages": messages} if tools else {"messages": messages}
+
+
+def without_intent(fragment: Json) -> Json:
+    """Take the intent off, as a gateway does, so that an engine gets the same bytes without one."""
+    return {name: value for name, value in fragment.items() if name != "cache_intent"}
+
+
+def _is_stream(response: requests.Response) -> bool:
+    return response.headers.get("Content-Type", "").startswith("text/event-stream")
+
+
+def _has_token(line: bytes) -> bool:
+    """Whether a line of a stream brings a token, or the end, which can't come before the first one."""
+    if not line.startswith(b"data: {"):
+        return False
+    choices = json.loads(line.removeprefix(b"data: ")).get("choices")
+    return bool(choices) and bool(choices[0]["delta"].get("content") or choices[0].get("finish_reason"))
+
+
+def _put_together(http: int, lines: Iterable[bytes]) -> Answer:
+    sent = (line.removeprefix(b"data: ") for line in lines)
+    chunks = tuple(json.loads(line) for line in sent if line.startswith(b"{"))
     telling = [chunk for chunk in chunks if chunk.get("usage")]
-    return Answer(response.status_code, telling[-1] if telling else chunks[-1], chunks)
+    return Answer(http, telling[-1] if telling else chunks[-1], chunks)
 
 
 def message(text: str, role: str = "user", intent: Json | None = None) -> Json:

@@ -9,22 +9,25 @@ from pathlib import Path
 from typing import Any, Final
 
 from reference_gateway.live.chat import Answer
-from reference_gateway.live.engine import Engine
+from reference_gateway.live.engine import REGIONS, Engine
 
 _WIDTH: Final = 118
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """On what, and when (UTC), figures were seen. `block_size` is in tokens."""
+    """On what, and when (UTC), figures were seen: `block_size` in tokens, `plugin` ours if it is there."""
 
     engine: str
     model: str
     block_size: int
     day: str
+    plugin: str | None = None
 
     def __str__(self) -> str:
-        return f"Seen on {self.engine}, model `{self.model}`, blocks of {self.block_size} tokens, {self.day}."
+        plugin = f" with {self.plugin}" if self.plugin else ""
+        model = f"model `{self.model}`, blocks of {self.block_size} tokens"
+        return f"Seen on {self.engine}{plugin}, {model}, {self.day}."
 
     def document(self) -> dict[str, Any]:
         """Give it as a JSON value."""
@@ -33,13 +36,16 @@ class Occasion:
             "model": self.model,
             "block_size": self.block_size,
             "day": self.day,
+            **({"plugin": self.plugin} if self.plugin else {}),
         }
 
 
 def occasion(engine: Engine) -> Occasion:
     """Ask an engine what it is."""
     day = datetime.now(UTC).date().isoformat()
-    return Occasion(f"vLLM {engine.version()}", engine.model, engine.block_size(), day)
+    status = engine.regions()
+    plugin = None if status is None else f"{REGIONS} {status['version']}"
+    return Occasion(f"vLLM {engine.version()}", engine.model, engine.block_size(), day, plugin)
 
 
 def reusable(answer: Answer, block_size: int) -> int:
@@ -73,7 +79,23 @@ def paragraph(prose: str, *, indent: str = "") -> str:
     )
 
 
-def write(folder: Path, name: str, markdown: str, document: dict[str, Any]) -> None:
-    """Write both forms into a folder."""
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot as SVG, and what it shows in words, for whoever doesn't see it."""
+
+    svg: bytes
+    alternative: str
+
+    def markdown(self, name: str) -> str:
+        """Refer to it from Markdown beside it, in the file that is called `name`."""
+        return f"![{self.alternative}]({name}.svg)"
+
+
+def write(folder: Path, name: str, markdown: str, document: dict[str, Any], plot: Plot | None = None) -> None:
+    """Write all forms into a folder. Where there is a plot, the Markdown says so under its title."""
+    if plot is not None:
+        title, _, rest = markdown.partition("\n\n")
+        markdown = f"{title}\n\n{plot.markdown(name)}\n\n{rest}"
+        (folder / f"{name}.svg").write_bytes(plot.svg)
     (folder / f"{name}.md").write_text(markdown + "\n", encoding="utf-8")
     (folder / f"{name}.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

@@ -65,10 +65,10 @@ _SIZES: Final[dict[str, dict[str, int]]] = {
         "num_attention_heads": 4,
     },
     "larger": {
-        "hidden_size": 512,
-        "intermediate_size": 1536,
+        "hidden_size": 768,
+        "intermediate_size": 2304,
         "num_hidden_layers": 12,
-        "num_attention_heads": 8,
+        "num_attention_heads": 12,
     },
 }
 
