@@ -20,8 +20,8 @@ def _rewrite(change: Callable[[Body, Body], None]) -> None:
     """Change the body that is forwarded, in the light of the one that the caller sent."""
 
     def make(original: Any) -> Any:
-        def forwarded(text: str, salt: str | None, *, stream: bool) -> bytes:
-            body = json.loads(original(text, salt, stream=stream))
+        def forwarded(text: str, salt: str | None, **how: Any) -> bytes:
+            body = json.loads(original(text, salt, **how))
             change(body, json.loads(text))
             return json.dumps(body, ensure_ascii=False).encode()
 

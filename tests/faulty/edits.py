@@ -269,7 +269,12 @@ def edit_capabilities(**changes: Any) -> None:
     def make(original: Any) -> Any:
         @wraps(original)
         def gateway(self: Any, backend: Any, front: Any, approximate: Any) -> None:
-            backend.capabilities = replace(backend.capabilities, **changes)
+            capabilities = replace(backend.capabilities, **changes)
+            if isinstance(getattr(type(backend), "capabilities", None), property):
+                of_its_own = {"capabilities": capabilities}
+                backend.__class__ = type(type(backend).__name__, (type(backend),), of_its_own)
+            else:
+                backend.capabilities = capabilities
             original(self, backend, front, approximate)
 
         return gateway

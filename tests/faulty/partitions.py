@@ -135,9 +135,7 @@ def salt_of_the_caller_forwarded() -> None:
     """A `cache_salt` of the caller's is forwarded in place of the gateway's own."""
     seams.FORWARDED.wrap(
         lambda original: (
-            lambda text, salt, *, stream: original(
-                text, json.loads(text).get("cache_salt") or salt, stream=stream
-            )
+            lambda text, salt, **how: original(text, json.loads(text).get("cache_salt") or salt, **how)
         )
     )
 
