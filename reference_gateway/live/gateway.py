@@ -36,11 +36,11 @@ class Gateway:
 
 
 @contextlib.contextmanager
-def running_gateway(engine: Engine, *options: str) -> Iterator[Gateway]:
-    """Run a gateway in front of `engine` on a free port, with a random salt secret."""
+def running_gateway(engine: Engine, *options: str, tenants: int = TENANTS) -> Iterator[Gateway]:
+    """Run a gateway in front of `engine` on a free port, with a random salt secret and so many `tenants`."""
     tokens = {
         (tenant, principal): secrets.token_urlsafe(24)
-        for tenant in range(TENANTS)
+        for tenant in range(tenants)
         for principal in PRINCIPALS
     }
     with tempfile.TemporaryDirectory(prefix="reference-gateway-") as folder:

@@ -7,12 +7,16 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from reference_gateway.live.chat import Client
 from reference_gateway.live.engine import Engine, NoEngineError, Options, any_engine, running_engine
 from reference_gateway.live.gateway import Gateway, running_gateway
+
+if TYPE_CHECKING:
+    from live.site import Site
 
 Start = Callable[[Options], Engine]
 
@@ -77,3 +81,18 @@ def direct(engine: Engine) -> Client:
 def block(engine: Engine) -> int:
     """Tokens of a block."""
     return engine.block_size()
+
+
+@pytest.fixture(scope="session")
+def standing_site() -> "Iterator[Site]":
+    from live.site import standing
+
+    with standing() as site:
+        yield site
+
+
+@pytest.fixture
+def site(standing_site: "Site") -> "Site":
+    """One engine with the plugin, and one gateway, for all attacks: texts and tenants are fresh in each."""
+    standing_site.ready()
+    return standing_site
