@@ -1,5 +1,7 @@
 """How old blocks are."""
 
+import time
+
 import pytest
 
 from vllm_cache_regions.ages import BlockAges
@@ -101,3 +103,14 @@ def test_a_block_of_unknown_age_is_not_for_readers_with_a_bound(ages: BlockAges)
     assert not ages.may_be_read(1, 3600.0)
     ages.written(1, None, 3600.0)
     assert not ages.may_be_read(1, None)
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="no clock here counts sleep")
+def test_a_block_grows_older_while_the_machine_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = {time.CLOCK_BOOTTIME: 1000.0, time.CLOCK_MONOTONIC: 10.0}
+    monkeypatch.setattr(time, "clock_gettime", now.__getitem__)
+    monkeypatch.setattr(time, "monotonic", lambda: now[time.CLOCK_MONOTONIC])
+    ages = BlockAges()
+    ages.taken([1])
+    now[time.CLOCK_BOOTTIME] += 5
+    assert not ages.may_be_read(1, 5.0)

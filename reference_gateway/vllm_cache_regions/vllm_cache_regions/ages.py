@@ -13,6 +13,12 @@ from typing import Final
 
 _NEVER: Final = float("-inf")
 """The age of what was never seen being taken into use."""
+_BOOT_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", None)
+
+
+def elapsed() -> float:
+    """Give seconds of a monotonic clock, one that counts the machine's sleep where there is such a clock."""
+    return time.monotonic() if _BOOT_CLOCK is None else time.clock_gettime(_BOOT_CLOCK)
 
 
 @dataclass(slots=True)
@@ -22,7 +28,7 @@ class BlockAges:
     A block of which nothing is known is as good as expired for whoever has a bound.
     """
 
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = elapsed
     _since: dict[int, float] = field(default_factory=dict)
     _until: dict[int, float] = field(default_factory=dict)
 
