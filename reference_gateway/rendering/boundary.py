@@ -1,9 +1,9 @@
 """Where in the prompt the text of leading fragments ends, seen in what an engine renders behind them.
 
 They are rendered twice with a sentinel in place of the fragment that comes next. The sentinels differ from
-their first character on, so the tokens that both renders begin with hold nothing but the leading fragments
-and the template's own words, wherever the template puts things. What really comes next takes no part: of it
-only the kind and the role are used.
+their first character on and in length, so the tokens that both renders begin with hold nothing but the
+leading fragments and the template's own words, wherever the template puts things. What really comes next
+takes no part: of it only the kind and the role are used.
 """
 
 import hashlib
@@ -19,8 +19,8 @@ from reference_gateway.request.intake import Fragment, Kind
 Conversation: TypeAlias = dict[str, list[JsonValue]]
 """The members `tools` and `messages` of a body; `tools` only where there are any."""
 
-_FIRST: Final = ("Qq0", "Zz1")
-"""How the sentinels of the two renders begin."""
+_FIRST: Final = {"Qq0": 8, "Zz1": 14}
+"""How the sentinels of the two renders begin, and the characters that follow: a template may tell lengths."""
 _LEADING: Final = ("system", "developer")
 _ROLES: Final = (*_LEADING, "user", "assistant", "tool")
 _MOST_TOKEN: Final = 2**32 - 1
@@ -155,4 +155,4 @@ def _role(message: JsonValue) -> JsonValue:
 
 
 def _word(first: str) -> str:
-    return f"{first}{secrets.token_hex(4)}"
+    return first + secrets.token_hex(_FIRST[first] // 2)
