@@ -90,7 +90,7 @@ class RegionCheck:
         self.in_force = None
 
     async def look(self) -> bool:
-        """Ask the plugin. True if it is seen that the engine was started anew."""
+        """Ask the plugin. True if it tells of a start of the engine that is news."""
         self._doubts_before = self._doubts
         found = await self._said()
         if isinstance(found, _Not):
@@ -99,7 +99,7 @@ class RegionCheck:
         before, self._latest, self._found = self._latest, found, found
         if self.in_force not in (None, found):
             self.in_force = None
-        return before not in (None, found)
+        return before != found
 
     async def settle(self, models: Sequence[str]) -> None:
         """After `look`: where this start of the engine hasn't shown it yet, see what the engine does."""

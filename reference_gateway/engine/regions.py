@@ -45,7 +45,7 @@ class Regions:
         self._boundaries.forget()
 
     async def look(self) -> bool:
-        """Ask the engine's plugin. True if it is seen that the engine was started anew."""
+        """Ask the engine's plugin. True if it tells of a start of the engine that is news."""
         self.doubted.clear()
         return await self._check.look()
 

@@ -15,6 +15,8 @@ from gateway.engine import forwarding
 from gateway.process import running
 from gateway.region_engine import MODEL, RegionEngine, Serving, serving
 from gateway.talk import BOB, MONDAY, NAMESAKE, TUESDAY, Caller, Json, Reply, intent, message, text, tool
+from gateway.templates import TOOLS_LAST
+from reference_gateway.live.model import TEMPLATE
 
 PUBLIC = intent("public")
 OTHERS = {"tenant": NAMESAKE, "principal": BOB, "session": TUESDAY}
@@ -45,6 +47,13 @@ class Setting:
         told = self.capabilities()
         assert told["per_fragment_share"] == told["constraints"].get("retention_max_age", False)
         return bool(told["per_fragment_share"])
+
+    def rendered_order(self) -> str:
+        """What the gateway says of the order in which the model's template puts fragments."""
+        answer = requests.get(
+            f"{self.url}/v1/models", headers={"Authorization": f"Bearer {MONDAY}"}, timeout=30
+        )
+        return str(answer.json()["data"][0]["rendered_order"])
 
     def xargs(self) -> Json | None:
         """What the last chat request carried."""
@@ -307,3 +316,23 @@ def test_what_a_request_is_refused_for_names_no_salt(start: Start) -> None:
     engine.before = betray
     reply = setting.caller().chat(schema(), message(text(), intent("tenant")))
     assert (reply.http, reply.error["message"]) == (400, "the engine refused the request")
+
+
+def test_how_long_private_text_is_is_nothing_to_strangers(start: Start) -> None:
+    """A template that tells lengths before everything else: whoever guesses it would find the public prefix."""
+    setting = start(RegionEngine(template="{{ messages[-1].content | length }} letters. " + TEMPLATE))
+    for length in range(1, 24):
+        tools = schema()
+        for token in (MONDAY, NAMESAKE):
+            private = message("~" * length, intent("tenant"))
+            assert ask(setting, token, tools, private).cached == 0, length
+
+
+def test_a_template_that_came_with_the_plugin_is_surveyed(start: Start) -> None:
+    """The engine was started anew between two looks, so nobody saw it away."""
+    setting = start(RegionEngine(plugin=False))
+    assert setting.rendered_order() == "declared"
+    setting.engine.template = TOOLS_LAST
+    setting.engine.start_anew(plugin=True)
+    until(setting.in_force)
+    assert setting.rendered_order() != "declared"
