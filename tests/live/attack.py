@@ -61,7 +61,9 @@ def attack(site: Site, make: Callable[[], tuple[list[Json], str | None, str]], *
         least.append((saw.stranger, limits.least))
         if saw.colleague == saw.readable > limits.most and saw.stranger >= limits.least:
             return limits
-    raise AssertionError(f"less is shared than what is public, or the control finds less than all: {saw}, {least}")
+    raise AssertionError(
+        f"less is shared than what is public, or the control finds less than all: {saw}, {least}"
+    )
 
 
 def ask_all(clients: list[Client], fragments: list[Json], **members: Any) -> list[int]:

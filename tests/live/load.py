@@ -42,7 +42,13 @@ class Load:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        work: list[Callable[[], None]] = [self._isolation, self._isolation, self._in_time, self._too_late, self._too_late]
+        work: list[Callable[[], None]] = [
+            self._isolation,
+            self._isolation,
+            self._in_time,
+            self._too_late,
+            self._too_late,
+        ]
         threads = [threading.Thread(target=self._again_and_again, args=(one,)) for one in (*work, self._look)]
         for thread in threads:
             thread.start()

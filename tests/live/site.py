@@ -90,7 +90,9 @@ class Site:
 
     def before(self, tokens: list[int], words: str) -> int:
         """How many tokens lie wholly before the first of these words: known from the text, not from renders."""
-        return _common(tokens, self._tokens({"prompt": self._text_before(tokens, words), "add_special_tokens": False}))
+        return _common(
+            tokens, self._tokens({"prompt": self._text_before(tokens, words), "add_special_tokens": False})
+        )
 
     def up_to(self, tokens: list[int], words: str) -> int:
         """How many tokens there are up to the end of these words, and of no other text."""

@@ -66,10 +66,10 @@ OFFSETS = range(2 * BLOCK_SIZE + 2) if THOROUGH else range(BLOCK_SIZE)
 def test_public_prefixes_of_every_length_within_and_around_a_block(site: Site) -> None:
     public, most = text(6), set[int]()
     for offset in OFFSETS:
-        nonce = f"{secrets.token_hex(2)} "
+        words = f"{secrets.token_hex(2)} {public}{' a' * offset}"
 
-        def make(padding: str = " a" * offset) -> Prompt:
-            tools = tool("look_up", nonce + public + padding, PUBLIC)
+        def make(words: str = words) -> Prompt:
+            tools = tool("look_up", words, PUBLIC)
             own = text(6)
             return [tools, message(own, "system", intent("tenant")), message("?")], described(tools), own
 
@@ -251,7 +251,10 @@ def test_partitions_that_the_caller_names(site: Site, spelt: Any, escaped: bool)
 @pytest.mark.parametrize("kept", [40, 100, 4000])
 def test_truncated_prompts(site: Site, kept: int) -> None:
     """No offset means anything in a prompt whose beginning is cut off."""
-    for cut in ({"truncate_prompt_tokens": kept}, {"truncate_prompt_tokens": kept, "truncation_side": "right"}):
+    for cut in (
+        {"truncate_prompt_tokens": kept},
+        {"truncate_prompt_tokens": kept, "truncation_side": "right"},
+    ):
         fragments, _, _ = prompt()
         owners = site.tenant()
         ask_all([owners.owner], fragments)

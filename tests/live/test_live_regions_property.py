@@ -23,10 +23,9 @@ class Round:
         roles = ["tool", "system", "user", "assistant", "user"]
         first = self._drawn.randrange(3)
         lengths = [self._drawn.choice([0, 1, 3, 8]) for _ in roles]
+        lengths[first] = self._drawn.choice([4, 8])
         self._trunk = [(role, text(length)) for role, length in zip(roles, lengths, strict=True)][first:]
-        self._scopes = sorted(
-            (self._drawn.choice(SCOPES[:4]) for _ in self._trunk), key=SCOPES.index
-        )
+        self._scopes = sorted((self._drawn.choice(SCOPES[:4]) for _ in self._trunk), key=SCOPES.index)
 
     def request(self) -> tuple[Asked, Client, list[Json]]:
         drawn = self._drawn
@@ -56,13 +55,18 @@ class Round:
     def _fragment(self, role: str, words: str, at: int) -> tuple[Json, str | None, bool, bool]:
         drawn = self._drawn
         scope = self._scopes[at] if drawn.random() < 0.8 else drawn.choice([*SCOPES, None])
-        reads, kept = drawn.random() > 0.04, drawn.random() > 0.04
+        reads, kept = drawn.random() > 0.04 or not at, drawn.random() > 0.04 or not at
         said = None
         if scope is not None:
             said = intent(scope, "exact" if reads else "none", mode="allow" if kept else "forbid")
         else:
             reads = kept = True
-        return tool("look_up", words, said) if role == "tool" else message(words, role, said), scope, reads, kept
+        return (
+            tool("look_up", words, said) if role == "tool" else message(words, role, said),
+            scope,
+            reads,
+            kept,
+        )
 
 
 @pytest.mark.parametrize("seed", ROUNDS)

@@ -57,7 +57,9 @@ def story(standing_site: Site, tmp_path_factory: pytest.TempPathFactory) -> Stor
     with load.running():
         began = time.monotonic()
         for purpose in ("colleague", "in time", "too late"):
-            load.wait_for(purpose, HAPPENED) if purpose != "too late" else load.wait_for_answers(purpose, HAPPENED)
+            load.wait_for(purpose, HAPPENED) if purpose != "too late" else load.wait_for_answers(
+                purpose, HAPPENED
+            )
         stopped = time.monotonic()
         site.stop()
         site.start(WITHOUT_PLUGIN)
@@ -74,7 +76,7 @@ def story(standing_site: Site, tmp_path_factory: pytest.TempPathFactory) -> Stor
 def _back(site: Site, load: Load, folder: Path) -> tuple[float, float]:
     """The way back, to an engine that has another template as well: all boundaries are elsewhere."""
     template = folder / "template.jinja"
-    template.write_text("This is another engine than before, which goes by other words. " + TEMPLATE)
+    template.write_text("This is another engine than before, which goes by other words. " * 4 + TEMPLATE)
     site.stop()
     site.start(replace(WITH_PLUGIN, more=(*WITH_PLUGIN.more, "--chat-template", str(template))))
     ready = time.monotonic()
@@ -87,7 +89,7 @@ def _back(site: Site, load: Load, folder: Path) -> tuple[float, float]:
 
 
 def test_no_private_token_is_read_by_a_stranger_at_any_time(story: Story) -> None:
-    read = [one for one in story.load.between("stranger", story.began, 1e12)]
+    read = story.load.between("stranger", story.began, 1e12)
     most = max(story.most, story.load.most)
     assert len(read) >= 2 * HAPPENED
     assert max(one.cached or 0 for one in read) <= most
@@ -112,7 +114,10 @@ def test_every_request_is_answered_while_an_engine_is_ready(story: Story) -> Non
     if story.again is not None:
         served.append(story.again)
     within = [
-        one for one in story.load.exchanges for begin, end in served if begin <= one.sent and one.answered <= end
+        one
+        for one in story.load.exchanges
+        for begin, end in served
+        if begin <= one.sent and one.answered <= end
     ]
     assert len(within) > 6 * HAPPENED
     assert {one.http for one in within} == {200}
@@ -127,7 +132,9 @@ def test_capabilities_are_what_is_in_force(story: Story) -> None:
     assert set(without) == {False}
     gone = next(at for at, said in told if at >= story.stopped and not said)
     print(f"\ncapabilities told of it {gone - story.stopped:.1f} s after the engine was stopped")
-    print(f"without it: ready after {story.ready - story.stopped:.1f} s; {len(story.load.exchanges)} exchanges")
+    print(
+        f"without it: ready after {story.ready - story.stopped:.1f} s; {len(story.load.exchanges)} exchanges"
+    )
 
 
 @pytest.mark.skipif(not THOROUGH, reason="LIVE_ATTACKS=short")
