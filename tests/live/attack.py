@@ -5,7 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from live.site import STREAMED, Site, readable, reused, whole
-from reference_gateway.live.chat import Client, Json
+from reference_gateway.live.chat import Client, Json, intent, message, text, tool
+
+PUBLIC = intent("public")
+Prompt = tuple[list[Json], str | None, str]
+"""Fragments, the last text in them that is public, and the first that is private."""
 
 ATTEMPTS = 3
 """A boundary that isn't found out in time costs reuse. It mustn't each time."""
@@ -47,7 +51,7 @@ def seen(site: Site, fragments: list[Json], **members: Any) -> Seen:
     return Seen(reused(theirs), reused(control), readable(control))
 
 
-def attack(site: Site, make: Callable[[], tuple[list[Json], str | None, str]], **members: Any) -> Bounds:
+def attack(site: Site, make: Callable[[], Prompt], **members: Any) -> Bounds:
     """Attack prompts of `make`: fragments, their last public text and their first private one.
 
     Nothing private may be read in any attempt; in one of them, all whole public blocks must.
@@ -68,3 +72,19 @@ def attack(site: Site, make: Callable[[], tuple[list[Json], str | None, str]], *
 
 def ask_all(clients: list[Client], fragments: list[Json], **members: Any) -> list[int]:
     return [reused(client.ask(*fragments, **members)) for client in clients]
+
+
+def schema(sentences: int = 6, scope: Json = PUBLIC) -> Json:
+    return tool("look_up", text(sentences), scope)
+
+
+def described(one: Json) -> str:
+    return str(one["function"]["description"])
+
+
+def prompt(*, padding: str = "", private: str | None = None, role: str = "system") -> Prompt:
+    """A public tool, and private text behind it."""
+    tools, own = schema(), text(10) if private is None else private
+    tools["function"]["description"] += padding
+    fragments = [tools, message(own, role, intent("tenant")), message("And now?")]
+    return fragments, described(tools), own

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import requests
 
 from live.conftest import entered
-from reference_gateway.live.chat import Answer, Client, Json
+from reference_gateway.live.chat import Answer, Client, Json, by_kind, without_intent
 from reference_gateway.live.engine import BLOCK_SIZE, Engine, Options, running_engine
 from reference_gateway.live.gateway import PRINCIPALS, Gateway, running_gateway
 
@@ -83,10 +83,8 @@ class Site:
 
     def tokens(self, *fragments: Json) -> list[int]:
         """The tokens of a prompt, as the engine renders it for anybody."""
-        bare = [{name: value for name, value in one.items() if name != "cache_intent"} for one in fragments]
-        tools = [one for one in bare if "role" not in one]
-        body: Json = {"messages": [one for one in bare if "role" in one]}
-        return self._tokens(body | ({"tools": tools, "tool_choice": "none"} if tools else {}))
+        body = by_kind(without_intent(one) for one in fragments)
+        return self._tokens(body | ({"tool_choice": "none"} if "tools" in body else {}))
 
     def before(self, tokens: list[int], words: str) -> int:
         """How many tokens lie wholly before the first of these words: known from the text, not from renders."""
@@ -96,15 +94,15 @@ class Site:
 
     def up_to(self, tokens: list[int], words: str) -> int:
         """How many tokens there are up to the end of these words, and of no other text."""
-        text = self._text(tokens)
+        text = self.text(tokens)
         end = text.index(words) + len(words)
         return _common(tokens, self._tokens({"prompt": text[:end], "add_special_tokens": False}))
 
     def _text_before(self, tokens: list[int], words: str) -> str:
-        text = self._text(tokens)
+        text = self.text(tokens)
         return text[: text.index(words)]
 
-    def _text(self, tokens: list[int]) -> str:
+    def text(self, tokens: list[int]) -> str:
         return str(self._post("/detokenize", {"tokens": tokens})["prompt"])
 
     def _tokens(self, body: Json) -> list[int]:
