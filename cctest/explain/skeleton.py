@@ -8,7 +8,7 @@ from cctest.probe.bundled import make_credentials
 from cctest.probe.callers import cast
 from cctest.probe.case import Case, Role, role_in
 from cctest.probe.cells import cells_of
-from cctest.probe.interpreter import CHAT_PATH
+from cctest.probe.performing import CHAT_PATH
 from cctest.probe.preflight import CAPABILITIES_PATH
 from cctest.probe.prompt import Setting, build, substitute
 from cctest.target.credential import Credential

@@ -3,43 +3,36 @@
 import hashlib
 import itertools
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
+from cctest.probe.blank import hold_against_blanks, readings_beside_blanks
 from cctest.probe.callers import UNCREDENTIALED, lacking
-from cctest.probe.case import Expectation, Role, Step, role_in
+from cctest.probe.case import Expectation, Role
 from cctest.probe.cells import Cell
-from cctest.probe.courier import TURNED_AWAY, Courier, asked_to_wait
+from cctest.probe.enforceability import refused_as_announced
 from cctest.probe.judgement import (
-    Advertised,
     Judgement,
     World,
     missing_capability,
     refuses_conversation,
 )
-from cctest.probe.ledger import Ledger
 from cctest.probe.observation import Observation
+from cctest.probe.performing import perform, provoked
 from cctest.probe.predicates import PREDICATES
-from cctest.probe.prompt import UNIT_WORDS, BuiltRequest, Setting, build, substitute, words
+from cctest.probe.prompt import Setting
 from cctest.probe.readings import take
 from cctest.probe.settlement import ATTEMPTS, Hope, conclude, settle
-from cctest.target.credential import Credential
+from cctest.probe.stage import Stage
 from cctest.target.curl import reproduce
-from cctest.target.exchange import Request
 from cctest.verdict import Check, Profile, Reading, Result
-
-CHAT_PATH: Final = "/v1/chat/completions"
 
 _CLOCK_STEP: Final = 0.05
 """Seconds added to every wait, for clocks that tick coarsely."""
 
 _PAUSES: Final = (0.0, 0.4, 1.6)
 """Seconds between steps by attempt: some caches show an entry only a while after it was made."""
-
-_AFTERMATH: Final = 1.0
-"""Seconds in which a cancellation has to reach the engine."""
 
 _SETTLED_WELL: Final = (Result.PASS, Result.UNSUPPORTED)
 """Results that nobody wants to reproduce."""
@@ -53,25 +46,6 @@ class CellResult:
     readings: tuple[Reading, ...] = ()
     uncontrolled: frozenset[int] = frozenset()
     """Indexes of those checks that only lacked their positive control."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """What all cells of a run share. `nonce` makes this run's texts differ from those of every other run.
-
-    `settling` is the seconds that the target takes until what it retained can be read.
-    """
-
-    courier: Courier
-    callers: Mapping[Role, Credential]
-    advertised: Advertised
-    model: str
-    nonce: str
-    unit_words: int = UNIT_WORDS
-    hope: Hope = field(default_factory=Hope)
-    ledger: Ledger | None = None
-    settling: float = 0.0
-    tokens_per_byte: float | None = None
 
 
 _APART: Final = " (tried again under a namespace of the cell's own)"
@@ -101,10 +75,12 @@ def run_cell(cell: Cell, stage: Stage) -> Generator[float, None, CellResult]:
         )
         for index, (expected, decided) in enumerate(zip(cell.case.expectations, decisions, strict=True))
     )
-    taken = (take(spec, attempts[-1].world, f"{cell.case.id}#{spec.id}") for spec in cell.case.readings)
+    world = attempts[-1].world
+    taken = (take(spec, world, f"{cell.case.id}#{spec.id}") for spec in cell.case.readings)
+    readings = yield from readings_beside_blanks([one for one in taken if one is not None], world, stage)
     return CellResult(
         checks,
-        tuple(reading for reading in taken if reading is not None),
+        readings,
         frozenset(index for index, decided in enumerate(decisions) if decided.uncontrolled),
     )
 
@@ -171,8 +147,8 @@ def _attempt(cell: Cell, stage: Stage, number: int, *, apart: bool) -> Generator
                 yield response.ended + step.after.seconds + _CLOCK_STEP
         elif pause and observations:
             yield time.monotonic() + pause
-        seen = yield from _perform(step, setting, stage, observations)
-        if stage.ledger is not None and (seen.error is None or _provoked(seen)):
+        seen = yield from perform(step, setting, stage, observations)
+        if stage.ledger is not None and (seen.error is None or provoked(seen)):
             seen = replace(seen, records=stage.ledger.entries(setting, seen.built, read))
             read = max((entry.number for entry in seen.records or ()), default=read)
         observations[step.id] = replace(seen, tokens_per_byte=stage.tokens_per_byte)
@@ -180,14 +156,23 @@ def _attempt(cell: Cell, stage: Stage, number: int, *, apart: bool) -> Generator
     judged = tuple(_judge(expected, world) for expected in cell.case.expectations)
     if apart:
         judged = tuple(replace(one, message=f"{one.message}{_APART}") for one in judged)
+    judged = yield from hold_against_blanks(judged, world, stage)
     stage.hope.note(reused=any(_any_reuse(seen) for seen in observations.values()))
     return _Attempt(world, judged)
 
 
 def _judge(expected: Expectation, world: World) -> Judgement:
-    """Judge an expectation; where the target takes no such conversation at all, there is nothing to show."""
+    """Judge an expectation; where the target takes no such conversation at all, there is nothing to show.
+
+    Nor is there where it refuses what it says that it can't enforce.
+    """
     judgement = PREDICATES[expected.predicate](expected, world)
-    if judgement.result is not Result.INCONCLUSIVE or not refuses_conversation(world):
+    if judgement.result is not Result.INCONCLUSIVE:
+        return judgement
+    announced = refused_as_announced(expected, world)
+    if announced is not None:
+        return Judgement(Result.UNSUPPORTED, announced)
+    if not refuses_conversation(world):
         return judgement
     refusal = next(iter(world.observations.values())).outline
     return Judgement(Result.UNSUPPORTED, f"the target takes no such conversation: {refusal}")
@@ -198,58 +183,6 @@ def _any_reuse(seen: Observation) -> bool:
     recorded = any(record.cached_tokens for record in seen.records or ())
     counted = seen.chat is not None and bool(seen.chat.cached_tokens)
     return recorded or counted or bool(outcomes & {"exact_hit", "approximate_hit"})
-
-
-def _perform(
-    step: Step, setting: Setting, stage: Stage, earlier: Mapping[str, Observation]
-) -> Generator[float, None, Observation]:
-    built = build(setting, step)
-    headers = [("Content-Type", "application/json")]
-    headers += [(name, str(substitute(value, setting))) for name, value in step.headers.items()]
-    credential = _credential(role_in(setting.cell, step.by), setting)
-    request = Request("POST", CHAT_PATH, tuple(headers), built.body, credential)
-    broken = next((seen.error for seen in earlier.values() if seen.error and not _provoked(seen)), None)
-    if broken is not None:
-        return Observation(step, built, request, error=broken)
-    with _misbehaving(step, setting, built, stage):
-        seen = stage.courier.deliver(step, built, request, streamed=setting.streamed)
-        for _ in range(TURNED_AWAY):
-            delay = asked_to_wait(seen.response)
-            if delay is None or step.misbehaviour is not None:
-                break
-            yield time.monotonic() + delay
-            seen = stage.courier.deliver(step, built, request, streamed=setting.streamed)
-    if step.give_up is not None:
-        yield time.monotonic() + _AFTERMATH
-    return seen
-
-
-def _provoked(seen: Observation) -> bool:
-    """Whether the case itself made this exchange break off."""
-    return seen.step.give_up is not None or seen.step.misbehaviour is not None
-
-
-@contextmanager
-def _misbehaving(step: Step, setting: Setting, built: BuiltRequest, stage: Stage) -> Iterator[None]:
-    """Have the attached engine misbehave for this cell's requests, and for no others."""
-    if step.misbehaviour is None or stage.ledger is None:
-        yield
-        return
-    engine = stage.ledger.engine
-    marker = words(setting.nonce, built.fragments[0].text, 6)
-    engine.misbehave([{"match": marker, "times": None, "do": dict(step.misbehaviour)}])
-    try:
-        yield
-    finally:
-        engine.behave(marker)
-
-
-def _credential(role: Role, setting: Setting) -> Credential | None:
-    if role is Role.NOBODY:
-        return None
-    if role is Role.STRANGER:
-        return Credential("stranger", f"unknown-{setting.nonce}", "unknown", "unknown")
-    return setting.callers[role]
 
 
 def _uncast(cell: Cell, expected: Expectation, role: Role, stage: Stage) -> Check:

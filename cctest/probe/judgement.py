@@ -55,6 +55,8 @@ class Judgement:
     so it must be seen twice. `persistent` marks a failure that only counts if every attempt shows it: an
     overloaded target answers 500 now and then. `retry` marks what another attempt may decide.
     `uncontrolled` marks an absence of reuse that only lacked its positive control.
+    `rests_on` names the step and the fragment whose outcome `exact_hit` is all that a failure rests on; it
+    counts only if the target doesn't say the same of a text that nobody ever sent (see `blank`).
     """
 
     result: Result
@@ -66,6 +68,7 @@ class Judgement:
     persistent: bool = False
     retry: bool = False
     uncontrolled: bool = False
+    rests_on: tuple[str, str] | None = None
 
 
 Predicate: TypeAlias = Callable[[Expectation, World], Judgement]

@@ -60,4 +60,4 @@ class Ledger:
 def _markers(setting: Setting, built: BuiltRequest) -> Iterable[str]:
     """Beginnings of the request's texts, long enough to be nobody else's."""
     names = {fragment.text for fragment in built.fragments} or set(setting.case.texts)
-    return {words(setting.nonce, name, 6) for name in names}
+    return {words(setting.text_nonce, name, 6) for name in names}

@@ -11,8 +11,8 @@ from cctest.contract.source import DocumentError, JsonValue, SourceError
 from cctest.contract.vocabulary import ErrorCode
 from cctest.probe.case import Case, FragmentSpec, Role, Step
 from cctest.probe.courier import TURNED_AWAY, asked_to_wait
-from cctest.probe.interpreter import CHAT_PATH
 from cctest.probe.judgement import Advertised
+from cctest.probe.performing import CHAT_PATH
 from cctest.probe.prompt import Setting, build
 from cctest.problem import TargetProblem
 from cctest.target.chat import ABSENT, read_chat

@@ -48,11 +48,18 @@ class Setting:
     unit_words: int = UNIT_WORDS
     apart: bool = False
     """Whether the first intent of each request gets a namespace of the cell's own: see `interpreter`."""
+    blank: str = ""
+    """If not empty, the texts are others, which nothing else ever sends: see `blank`."""
 
     @property
     def streamed(self) -> bool:
         """Whether this cell asks for streamed responses."""
         return self.cell.get("stream") == "streamed"
+
+    @property
+    def text_nonce(self) -> str:
+        """What the texts depend on."""
+        return f"{self.nonce}-{self.blank}" if self.blank else self.nonce
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +92,12 @@ def text_of(name: str, setting: Setting) -> str:
     """Return a text of the cell."""
     variant = setting.case.variants.get(name)
     if variant is None:
-        return words(setting.nonce, name, _length(name, setting))
+        return words(setting.text_nonce, name, _length(name, setting))
     model = text_of(variant.of, setting)
     match variant.change:
         case Change.OTHER_WORDS:
             rest = model.split(" ", _OTHER_WORDS)[-1]
-            return f"{words(setting.nonce, name, _OTHER_WORDS)} {rest}"
+            return f"{words(setting.text_nonce, name, _OTHER_WORDS)} {rest}"
         case Change.UPPER_CASE:
             return model.upper()
         case Change.NUMBERED_17 | Change.NUMBERED_42:
@@ -213,8 +220,8 @@ def _content(slot: Slot, text: str, setting: Setting) -> tuple[dict[str, JsonVal
     """Make a fragment, and the object inside it on which an intent would be misplaced."""
     if slot.place is Place.TOOLS:
         variant = setting.case.variants.get(slot.spec.text)  # differs from its model in nothing but the text
-        model = slot.spec.text if variant is None else variant.of
-        name = "f_" + words(setting.nonce, model, 2).replace(" ", "_")
+        model = (setting.text_nonce, slot.spec.text) if variant is None else (setting.nonce, variant.of)
+        name = "f_" + words(*model, 2).replace(" ", "_")
         parameters: JsonValue = {"type": "object", "properties": {}}
         function: dict[str, JsonValue] = {"name": name, "description": text, "parameters": parameters}
         return {"type": "function", "function": function}, function

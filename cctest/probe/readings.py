@@ -1,26 +1,74 @@
 """Telling which permitted reading (section 12 of the contract) a target takes. Never a failure."""
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from cctest.contract.source import JsonValue
 from cctest.probe.case import ReadingSpec
-from cctest.probe.judgement import World
+from cctest.probe.enforceability import all_bypassed, told_as_bypass
+from cctest.probe.judgement import World, missing_capability
 from cctest.probe.observation import Observation, entry_of, governed_candidates
-from cctest.probe.witness import WITNESSES, Reuse, Witness
+from cctest.probe.witness import WITNESSES, Reuse, Witness, rests_on_word
 from cctest.verdict import Reading
 
 OTHERWISE: Final = "*"
 """The option for every observation that has none of its own."""
 
+REUSED: Final = "reused"
+NOT_REUSED: Final = "not_reused"
 
-def take(spec: ReadingSpec, world: World, check: str) -> Reading | None:
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A reading, and the step and the fragment on whose outcome `exact_hit` alone it rests, if it does."""
+
+    reading: Reading
+    rests_on: tuple[str, str] | None = None
+
+
+def take(spec: ReadingSpec, world: World, check: str) -> Taken | None:
     """Return the reading that the target takes, or None if the cell doesn't show it."""
     if not _refused(spec.arguments.get("only_if_refused"), world):
         return None
+    if not _lacks(spec.arguments.get("only_if_lacking"), world):
+        return None
     observed = _OBSERVERS[spec.observe](spec, world)
     taken = spec.options.get(observed, spec.options.get(OTHERWISE)) if observed is not None else None
-    return None if taken is None else Reading(spec.id, taken, check, world.setting.cell)
+    if taken is None:
+        return None
+    rests_on = _word_for_reuse(spec, world) if observed == REUSED else None
+    return Taken(Reading(spec.id, taken, check, world.setting.cell), rests_on)
+
+
+def without_noise(
+    readings: Sequence[Reading], specs: Mapping[str, ReadingSpec], cells: Mapping[str, int]
+) -> tuple[Reading, ...]:
+    """Leave out what shows in an absence of reuse, if it may be chance: caches evict.
+
+    It may be where the same reading shows otherwise in a reuse, and where it shows in no more than half of
+    the case's cells. `specs` has the specification of each reading by the `check` that it names, `cells` the
+    number of cells that were run of each case.
+    """
+
+    def way(reading: Reading, observed: str) -> bool:
+        spec = specs.get(reading.check)
+        return spec is not None and spec.observe == "reuse" and spec.options.get(observed) == reading.taken
+
+    reused = {reading.id for reading in readings if way(reading, REUSED)}
+    absences = Counter(one.check for one in readings if way(one, NOT_REUSED))
+
+    def chance(one: Reading) -> bool:
+        seldom = 2 * absences[one.check] <= cells.get(one.check.partition("#")[0], 0)
+        return way(one, NOT_REUSED) and (seldom or one.id in reused)
+
+    return tuple(one for one in readings if not chance(one))
+
+
+def _lacks(need: JsonValue, world: World) -> bool:
+    """Whether the target says that it lacks what the reading is about."""
+    return need is None or missing_capability((str(need),), world.advertised) is not None
 
 
 def _refused(step: JsonValue, world: World) -> bool:
@@ -40,8 +88,15 @@ def _reuse(spec: ReadingSpec, world: World) -> str | None:
             continue
         reuse = witness(world.observations[spec.step], text)[0]
         if reuse in (Reuse.SEEN, Reuse.UNSEEN):
-            return "reused" if reuse is Reuse.SEEN else "not_reused"
+            return REUSED if reuse is Reuse.SEEN else NOT_REUSED
     return None
+
+
+def _word_for_reuse(spec: ReadingSpec, world: World) -> tuple[str, str] | None:
+    """Name the step and the fragment if nothing but a word of the target's tells that it was reused."""
+    step, text = world.observations[spec.step], str(spec.arguments["fragment"])
+    known = [witness for _, witness in WITNESSES if witness(step, text)[0] is Reuse.SEEN]
+    return rests_on_word(known[0], step, text) if known else None
 
 
 def _drew(source: JsonValue, witness: Witness, world: World) -> bool:
@@ -57,8 +112,15 @@ def _answer(spec: ReadingSpec, world: World) -> str | None:
         return None
     if not step.answered:
         return "refused"
-    outcomes = {entry.get("outcome") for entry in step.entries or ()}
-    return "bypassed" if outcomes == {"bypass"} else "served"
+    if told_as_bypass(step, world):
+        return "bypassed"
+    return "unclear" if all_bypassed(step) or not step.entries else "served"
+
+
+def _treatment(spec: ReadingSpec, world: World) -> str | None:
+    """Tell the code of a refusal, or how the step was served."""
+    answer = _answer(spec, world)
+    return _code(spec, world) if answer == "refused" else answer
 
 
 def _code(spec: ReadingSpec, world: World) -> str | None:
@@ -136,4 +198,5 @@ _OBSERVERS: Final[Mapping[str, Callable[[ReadingSpec, World], str | None]]] = {
     "partition": _partition,
     "place": _place,
     "reuse": _reuse,
+    "treatment": _treatment,
 }

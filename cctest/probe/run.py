@@ -2,6 +2,7 @@
 
 import random
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,15 +13,17 @@ from typing import Final
 from cctest.catalogue import load_catalogue
 from cctest.instrument.client import Engine
 from cctest.probe.callers import cast
-from cctest.probe.case import Case, Role
+from cctest.probe.case import Case, ReadingSpec, Role
 from cctest.probe.cells import Cell, cells_of
 from cctest.probe.courier import Courier
-from cctest.probe.interpreter import CellResult, Stage, run_cell
+from cctest.probe.interpreter import CellResult, run_cell
 from cctest.probe.ledger import Ledger
 from cctest.probe.preflight import Survey, survey
 from cctest.probe.prompt import UNIT_WORDS
+from cctest.probe.readings import without_noise
 from cctest.probe.schedule import run_overlapped
 from cctest.probe.settling import Habits, learn
+from cctest.probe.stage import Stage
 from cctest.probe.timing import timing_check
 from cctest.problem import Problem, UsageProblem
 from cctest.report.model import Report
@@ -102,7 +105,7 @@ def run_probe(plan: ProbePlan, progress: Callable[[Progress], None]) -> Report:
         target=configuration.target,
         capabilities=found.advertised.document,
         verdict=verdict,
-        readings=_distinct((*found.readings, *readings)),
+        readings=_distinct(without_noise((*found.readings, *readings), _specs(plan.cases), _cells(checks))),
         checks=tuple(sorted(checks, key=_by_case(plan.cases))),
         partial=plan.only is not None or len(plan.cases) != plan.total,
         unobservable=_unobservable(),
@@ -229,6 +232,18 @@ def _by_case(cases: Sequence[Case]) -> Callable[[Check], tuple[int, str, tuple[t
         order.get(check.id.split("#")[0], len(order)),
         check.id,
         tuple(check.cell.items()),
+    )
+
+
+def _specs(cases: Sequence[Case]) -> dict[str, ReadingSpec]:
+    """Give the specification of each reading, by the name that it has in reports."""
+    return {f"{case.id}#{spec.id}": spec for case in cases for spec in case.readings}
+
+
+def _cells(checks: Sequence[Check]) -> Counter[str]:
+    """Count the cells that were run of each case."""
+    return Counter(
+        case for case, _ in {(one.id.partition("#")[0], frozenset(one.cell.items())) for one in checks}
     )
 
 

@@ -11,9 +11,10 @@ from typing import Final
 
 from cctest.probe.case import Case, FragmentSpec, Place, Role, Step
 from cctest.probe.courier import TURNED_AWAY, asked_to_wait
-from cctest.probe.interpreter import CHAT_PATH, Stage
 from cctest.probe.observation import Observation
+from cctest.probe.performing import CHAT_PATH
 from cctest.probe.prompt import Setting, build
+from cctest.probe.stage import Stage
 from cctest.probe.witness import WITNESSES, Reuse
 from cctest.target.exchange import Request
 

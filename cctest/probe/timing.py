@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from cctest.probe.case import Case, FragmentSpec, Role, Step
-from cctest.probe.interpreter import CHAT_PATH, Stage
+from cctest.probe.performing import CHAT_PATH
 from cctest.probe.prompt import Setting, build
+from cctest.probe.stage import Stage
 from cctest.target.exchange import Request
 from cctest.verdict import Check, Evidence, Result, Source
 

@@ -8,8 +8,8 @@ from typing import Final
 from cctest.contract.source import JsonValue
 from cctest.probe.case import Case, FragmentSpec, Role, Step
 from cctest.probe.courier import Courier, asked_to_wait
-from cctest.probe.interpreter import CHAT_PATH
 from cctest.probe.observation import Observation
+from cctest.probe.performing import CHAT_PATH
 from cctest.probe.prompt import UNIT_WORDS, Setting, build
 from cctest.probe.witness import Reuse, by_status, by_usage
 from cctest.target.credential import Credential

@@ -4,11 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from cctest.contract.composition import NO_POLICY
 from cctest.contract.intent import Constraints
 from cctest.contract.vocabulary import Scope
+from cctest.engine.blocks import Segment
+from reference_gateway.plan import WITHOUT_INTENT
 from reference_gateway.request.intake import ChatRequest, Fragment, Kind
 
-from . import edits
+from . import edits, seams
 from .model import Word, fault
 
 _EVERYTHING = ("CMP-1", "CMP-2", "CMP-3", "CMP-4", "CMP-5", "RET-1", "RET-3", "STA-7", "NS-1", "DIG-1")
@@ -64,6 +67,23 @@ def first_intent_governs_all() -> None:
 def last_intent_governs_all() -> None:
     """The last intent of a request is the policy of all of it, and relaxes what it should inherit."""
     _govern_all(lambda stated: stated[-1])
+
+
+@fault(
+    rules=("CMP-6", "SHR-3", "SHR-2", "POL-2"),
+    checks=("no-policy-is-not-public#silent-part-computed",),
+)
+def silence_at_the_start_is_for_everybody() -> None:
+    """What nobody has spoken for yet is kept for every tenant; what is spoken for is not."""
+
+    def make(add: Any) -> Any:
+        def composed(self: Any, constraints: Constraints) -> Any:
+            silent = constraints is WITHOUT_INTENT and self.policy is NO_POLICY
+            return add(self, _public(constraints) if silent else constraints)
+
+        return composed
+
+    seams.COMPOSE.wrap(make)
 
 
 @fault(
@@ -145,3 +165,22 @@ def one_partition_by_the_first_boundary() -> None:
     edits.default_scope(Scope.PUBLIC)
     edits.edit_all_constraints(first)
     edits.edit_capabilities(per_fragment_share=False)
+
+
+@fault(
+    rules=("CMP-1", "RET-1", "CMP-5", "CMP-2", "CMP-4", "CMP-3", "NS-1"),
+    checks=("forbid-behind-few-words#none-of-it-read",),
+)
+def blocks_are_governed_by_their_first_token() -> None:
+    """A block that spans fragments is kept under the policy of the fragment in which it begins."""
+
+    def make(cut: Any) -> Any:
+        def by_first(segments: Any, block_size: int, root: bytes) -> Any:
+            placed = [(token, one.terms) for one in segments for token in one.tokens]
+            blocks = [placed[start : start + block_size] for start in range(0, len(placed), block_size)]
+            whole = [Segment([token for token, _ in block], block[0][1]) for block in blocks]
+            return cut(whole, block_size, root)
+
+        return by_first
+
+    seams.CUT.wrap(make)

@@ -30,7 +30,7 @@ def shows_nothing() -> None:
     """It returns neither a status nor how many tokens were cached."""
     edits.exact_reuse_only()
     seams.CACHE_STATUS.wrap(lambda _: lambda plan, served, reuse_within_max: None)
-    _without_details()
+    edits.uncounted()
     edits.edit_capabilities(status=False)
 
 
@@ -38,7 +38,7 @@ def shows_nothing() -> None:
 def tells_nothing() -> None:
     """It says unobserved of everything, and null where the number of cached tokens would be."""
     edits.edit_entries(_unobserved)
-    _without_details()
+    edits.uncounted()
 
 
 @conforming(readings=("READ-34",), backends=Backend)
@@ -51,17 +51,51 @@ def omits_the_status() -> None:
 @conforming()
 def omits_usage_details() -> None:
     """It doesn't tell how many tokens were cached."""
-    _without_details()
+    edits.uncounted()
 
 
-def _without_details() -> None:
+@conforming(readings=("READ-30",))
+def any_reuse_is_a_hit() -> None:
+    """Its blocks are of one token, and a fragment is a hit as soon as its role's marker was there."""
+    _hit_if_any()
+    seams.EMBEDDED.wrap(
+        lambda original: (
+            lambda self, **given: original(self, **{**given, "block_size": 1, "capacity_blocks": 1_000_000})
+        )
+    )
+
+
+@conforming(readings=("READ-30",))
+def template_is_a_hit() -> None:
+    """Its template has a hundred words in front of every text, and calls the first fragment a hit for them."""
+    _hit_if_any()
+    _with_lead_in()
+
+
+@conforming(readings=("READ-30",))
+def template_is_a_hit_and_nothing_is_counted() -> None:
+    """Its template's own words make a hit, too, and no count tells that it was no more than these."""
+    _hit_if_any()
+    _with_lead_in()
+    edits.uncounted()
+
+
+def _hit_if_any() -> None:
+    edits.exact_reuse_only()  # what is approximate behind some exact state has to be called so (APX-4)
+    seams.IS_HIT.wrap(lambda _: lambda self, read, span: read > span[0])
+
+
+def _with_lead_in() -> None:
+    lead_in = " ".join(f"rule {number}" for number in range(50)) + " "
+
     def make(original: Any) -> Any:
-        def usage(self: Any) -> Any:
-            return {**original(self), "prompt_tokens_details": None}
+        def rendered(plan: Plan) -> list[str]:
+            first, *rest = original(plan)
+            return [lead_in + first, *rest]
 
-        return usage
+        return rendered
 
-    seams.USAGE.wrap(make)
+    seams.RENDER_ALL.wrap(make)
 
 
 @conforming()

@@ -258,6 +258,18 @@ def edit_entries(change: Callable[[Entry], Entry]) -> None:
     edit_status(lambda entries, _: [change(entry) for entry in entries])
 
 
+def uncounted() -> None:
+    """Leave out how many tokens were cached."""
+
+    def make(original: Any) -> Any:
+        def usage(self: Any) -> Any:
+            return {**original(self), "prompt_tokens_details": None}
+
+        return usage
+
+    seams.USAGE.wrap(make)
+
+
 def exact_reuse_only() -> None:
     """Take approximate reuse out, and say so."""
     edit_capabilities(reuse=(Reuse.NONE, Reuse.EXACT))

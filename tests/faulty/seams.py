@@ -76,6 +76,14 @@ TERMS: Final = Seam("reference_gateway.plan", "_Partitions.terms", "self policy 
 ADD_NAMESPACE: Final = Seam("cctest.contract.digest", "NamespaceDigest.add", "self namespace")
 
 COMPUTE: Final = Seam("reference_gateway.in_process.embedded", "EmbeddedBackend.compute", "self plan texts")
+EMBEDDED: Final = Seam(
+    "reference_gateway.in_process.embedded",
+    "EmbeddedBackend.__init__",
+    "self block_size capacity_blocks reuse_within_max on_unenforceable similarity clock",
+)
+CUT: Final = Seam("reference_gateway.in_process.embedded", "cut", "segments block_size root")
+IS_HIT: Final = Seam("reference_gateway.in_process.embedded", "EmbeddedBackend._is_hit", "self read span")
+RENDER_ALL: Final = Seam("reference_gateway.in_process.embedded", "render_all", "plan")
 RENDER: Final = Seam("reference_gateway.in_process.computation", "render", "fragment")
 CACHE: Final = Seam("reference_gateway.in_process.embedded", "BlockCache", "capacity_blocks clock")
 LOOKUP: Final = Seam("cctest.engine.cache", "BlockCache.lookup", "self blocks")

@@ -80,6 +80,25 @@ def hit_of_others_revealed() -> None:
     edits.edit_status(revealed)
 
 
+@fault(
+    rules=("STA-11", "SHR-2", "SHR-3", "SHR-4", "POL-2", "STA-4", "STA-5", "BND-7", "SHR-1", "APX-2"),
+    checks=("tenant-boundary#foreigner-told-nothing", "tenant-boundary#foreigner-computes"),
+    status=Word.LIES,
+)
+def hit_of_another_tenant_revealed_by_the_word_alone() -> None:
+    """A hit is reported where another tenant has sent the same before, and no tokens are counted."""
+    sent: dict[str, str] = {}
+
+    def revealed(entries: list[edits.Entry], plan: Plan) -> list[edits.Entry]:
+        text = repr([planned.fragment.value for planned in plan.fragments])
+        if sent.setdefault(text, plan.caller.tenant) == plan.caller.tenant:
+            return entries
+        return [{**entry, "outcome": "exact_hit"} for entry in entries]
+
+    edits.edit_status(revealed)
+    edits.uncounted()
+
+
 @fault(rules=("STA-2",), checks=_SHAPE, status=Word.LIES)
 def entry_left_out_for_lack_of_an_id() -> None:
     """Fragments without an id get no entry."""

@@ -6,7 +6,7 @@ from cctest.contract.source import JsonValue
 from cctest.probe.case import Place, Role, Step
 from cctest.probe.observation import Observation, entry_of, governed_candidates, span
 from cctest.probe.prompt import BuiltFragment, BuiltRequest
-from cctest.probe.witness import Reuse, by_engine, by_status, by_usage
+from cctest.probe.witness import Reuse, by_engine, by_status, by_usage, rests_on_word
 from cctest.target.chat import ChatResult
 from cctest.target.chat import Place as StatusPlace
 from cctest.target.exchange import Request
@@ -103,3 +103,30 @@ def test_entries_in_no_permitted_number_belong_to_nobody() -> None:
 )
 def test_the_status_is_a_witness_too(outcome: str, reuse: Reuse) -> None:
     assert by_status(seen(None, [entry(outcome)]), "spoken")[0] is reuse
+
+
+@pytest.mark.parametrize(
+    ("outcome", "cached", "reuse"),
+    [
+        ("exact_hit", 0, Reuse.SEEN),
+        ("exact_hit", 16, Reuse.UNSEEN),
+        ("exact_hit", 460, Reuse.PARTLY),
+        ("exact_hit", 900, Reuse.SEEN),
+        ("approximate_hit", 16, Reuse.SEEN),
+    ],
+)
+def test_a_hit_tells_no_more_than_what_was_counted_beside_it(outcome: str, cached: int, reuse: Reuse) -> None:
+    assert by_status(seen(cached, [entry(outcome)]), "spoken")[0] is reuse
+
+
+@pytest.mark.parametrize(
+    ("outcome", "cached", "rests"),
+    [("exact_hit", None, True), ("exact_hit", 0, True), ("exact_hit", 900, False), ("miss", None, False)],
+)
+def test_a_hit_that_nothing_was_counted_for_is_a_word_alone(
+    outcome: str, cached: int | None, rests: bool
+) -> None:
+    observation = seen(cached, [entry(outcome)])
+
+    assert rests_on_word(by_status, observation, "spoken") == (("ask", "spoken") if rests else None)
+    assert rests_on_word(by_usage, observation, "spoken") is None

@@ -27,7 +27,7 @@ from cctest.probe.predicates.engine import (
     same_partition,
     says_unobserved,
 )
-from cctest.probe.predicates.reuse import not_reused
+from cctest.probe.predicates.reuse import not_reused, read_no_further
 from cctest.probe.predicates.status import (
     hint_report,
     kept_as_reported,
@@ -58,6 +58,7 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "not_reused": not_reused,
     "partition_safe": partition_safe,
     "partitions_unique": partitions_unique,
+    "read_no_further": read_no_further,
     "reached_engine": reached_engine,
     "refused": refused,
     "refused_or_fallback": refused_or_fallback,

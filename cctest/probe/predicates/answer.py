@@ -25,6 +25,8 @@ from cctest.verdict import Evidence, Result, Source
 _MARK: Final = re.compile(r"\bcanary=([0-9a-f]{16,})")
 """What our engines put into every answer."""
 
+_NO_MARK: Final = "the answers carry no mark of each computation: `canary=` and 16 or more hexadecimal digits"
+
 _CODES = tuple(str(code) for code in ErrorCode)
 
 
@@ -68,7 +70,7 @@ def not_replayed(expectation: Expectation, world: World) -> Judgement:
         return inconclusive(f"{step.step.id} was not served: {step.outline}", response_evidence(step))
     mark = _mark(step)
     if mark is None:
-        return Judgement(Result.UNSUPPORTED, "the answers carry no mark that is unique to each computation")
+        return Judgement(Result.UNSUPPORTED, _NO_MARK)
     for other in world.observations.values():
         if other is not step and _mark(other) == mark:
             seen = f"{step.step.id} and {other.step.id} got the same mark"

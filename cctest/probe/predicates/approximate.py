@@ -13,7 +13,7 @@ from cctest.probe.judgement import (
     response_evidence,
 )
 from cctest.probe.observation import Observation, entry_of
-from cctest.probe.witness import WITNESSES, Reuse, by_engine
+from cctest.probe.witness import WITNESSES, Reuse, by_engine, rests_on_word
 from cctest.verdict import Evidence, Result, Source
 
 
@@ -43,7 +43,8 @@ def not_laundered(expectation: Expectation, world: World) -> Judgement:
                 f"{text} was {reuse}",
                 evidence,
             )
-            return replace(told, repeatable=witness is not by_engine)
+            word = rests_on_word(witness, step, text)
+            return replace(told, repeatable=witness is not by_engine, rests_on=word)
     message = f"nothing proves whether {step.step.id} reused anything: its control showed no reuse either"
     return replace(inconclusive(message), retry=True)
 
@@ -66,9 +67,10 @@ def approximate_reported(expectation: Expectation, world: World) -> Judgement:
         reuse, evidence = witness(step, text)
         if reuse is Reuse.SEEN and evidence is not None:
             expected = "outcome approximate_hit"
-            return failed(
+            told = failed(
                 "approximate reuse was not reported", expected, f"outcome {outcome}", evidence, claim
             )
+            return replace(told, rests_on=rests_on_word(witness, step, text))
     return inconclusive(f"no approximate reuse was seen in {step.step.id}; none is owed")
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from cctest.contract.vocabulary import ErrorCode, OnUnenforceable
 from cctest.probe.case import Expectation
+from cctest.probe.enforceability import told_as_bypass
 from cctest.probe.judgement import (
     Advertised,
     Judgement,
@@ -16,7 +17,7 @@ from cctest.probe.judgement import (
     response_evidence,
 )
 from cctest.probe.observation import Observation
-from cctest.probe.witness import WITNESSES, Reuse
+from cctest.probe.witness import WITNESSES, Reuse, rests_on_word
 from cctest.target.chat import ABSENT
 from cctest.verdict import Evidence, Result, Source
 
@@ -75,7 +76,8 @@ def as_advertised(expectation: Expectation, world: World) -> Judgement:
                 "what isn't advertised was refused with another code", expected, step.outline, evidence
             )
         return replace(inconclusive(f"{step.step.id} was not served: {step.outline}", evidence), retry=True)
-    if lacking is not None and _bypassed(step) and capabilities.on_unenforceable is OnUnenforceable.REJECT:
+    rejects = capabilities.on_unenforceable is OnUnenforceable.REJECT
+    if lacking is not None and rejects and told_as_bypass(step, world):
         message = "reject is advertised, but the request was served by fallback"
         return Judgement(Result.WARN, message, f"{ErrorCode.UNENFORCEABLE}", step.outline, (evidence,))
     if _looked_up(step) and _VERSION not in capabilities.versions:
@@ -105,12 +107,6 @@ def _looked_up(step: Observation) -> bool:
     return step.answered and not outcomes.isdisjoint({"miss", "exact_hit", "approximate_hit"})
 
 
-def _bypassed(step: Observation) -> bool:
-    """Whether the target's own status calls all of it a bypass, as it does no narrower scope (READ-27)."""
-    outcomes = {entry.get("outcome") for entry in step.entries or ()}
-    return step.answered and outcomes == {"bypass"}
-
-
 def boundary_as_advertised(expectation: Expectation, world: World) -> Judgement:
     """A public fragment in front of a narrower one is shared only where `per_fragment_share` says so (CAP-6).
 
@@ -134,9 +130,10 @@ def boundary_as_advertised(expectation: Expectation, world: World) -> Judgement:
             return passed(f"one boundary for the whole request, as advertised, by {name}", evidence)
         if not capabilities.per_fragment_share and reuse is Reuse.SEEN:
             expected = "one boundary, the narrowest, for the whole request"
-            return failed(
+            told = failed(
                 "per-fragment boundaries are in force, and not advertised", expected, str(reuse), evidence
             )
+            return replace(told, rests_on=rests_on_word(witness, step, text))
     return Judgement(Result.UNSUPPORTED, "no sharing of the public part was seen; none is owed")
 
 

@@ -1,6 +1,7 @@
-"""The predicate about reuse: an isolation check with its positive control."""
+"""The predicates about reuse: isolation checks with their positive controls."""
 
 from dataclasses import replace
+from typing import Final
 
 from cctest.probe.callers import UNCREDENTIALED
 from cctest.probe.case import Expectation, role_in
@@ -14,14 +15,24 @@ from cctest.probe.judgement import (
     response_evidence,
 )
 from cctest.probe.observation import Observation
-from cctest.probe.witness import WITNESSES, Reuse, Witness, by_engine, by_status
-from cctest.verdict import Evidence, Result
+from cctest.probe.witness import (
+    WITNESSES,
+    Reuse,
+    Witness,
+    by_engine,
+    by_status,
+    engine_counts,
+    rests_on_word,
+    usage_counts,
+)
+from cctest.verdict import Evidence, Result, Source
 
 
 def not_reused(expectation: Expectation, world: World) -> Judgement:
     """The step must not have reused `fragment`, and its control must show that reuse was there to be had.
 
-    A hit by any witness is a failure, unless a stronger one shows that there was none. A pass needs one
+    A hit by any witness is a failure, unless a stronger one shows that there was none. A hit that is nothing
+    but the target's word for some of the fragment has to be held against a blank. A pass needs one
     witness that saw the control hit and saw the step not hit, and no stronger one that denies the control;
     which one it was is part of the verdict. `provided` lists steps that would themselves have left fresh
     state had they not hit; unless all of them did, a hit means nothing. Only if step `only_if_reused` did
@@ -90,6 +101,7 @@ def _hit(
         seen=f"{text} was {reuse}",
         evidence=found,
         repeatable=witness is not by_engine,
+        rests_on=rests_on_word(witness, step, text),
     )
 
 
@@ -121,6 +133,50 @@ def _without_hit(expectation: Expectation, world: World, found: tuple[Evidence, 
         return inconclusive(f"the control was not served: {control.outline}", response_evidence(control))
     message = f"the control {control.step.id} showed no reuse, so its absence in {step.step.id} means nothing"
     return replace(inconclusive(message, *gathered), retry=True, uncontrolled=True)
+
+
+def read_no_further(expectation: Expectation, world: World) -> Judgement:
+    """The step reads no more tokens than the steps `than`, which have `fragment` replaced by fresh texts.
+
+    Finer than `not_reused`: it shows a single block that begins in front of the fragment and reaches into it.
+    Caches evict, so the others have to agree with each other before more than theirs means anything.
+    """
+    step = world.observations[str(expectation.step)]
+    control = world.observations[str(expectation.control)]
+    text = str(expectation.arguments["fragment"])
+    names = expectation.arguments["than"]
+    others = [world.observations[str(name)] for name in (names if isinstance(names, list) else ())]
+    if not step.answered:
+        return _unanswered(step, world)
+    for name, source, counts in _COUNTS:
+        read, besides = counts(step), [one[1] for one in map(counts, others) if one is not None]
+        if read is None or len(besides) < len(others):
+            continue
+        seen = f"{read[1]} tokens cached in {step.step.id}, {besides} with other texts in its place"
+        evidence = Evidence(source, seen)
+        if read[1] > max(besides):
+            if min(besides) < max(besides):
+                return replace(inconclusive(f"eviction may be why it differs: {seen}", evidence), retry=True)
+            told = failed(
+                f"some of {text} was reused that must not be", "no more than theirs", seen, evidence
+            )
+            return replace(told, repeatable=source is not Source.ENGINE)
+        if (counts(control) or (0, 0))[1] > max(besides):
+            return passed(f"none of {text} was reused where the control did reuse it, by {name}", evidence)
+    quotation = missing_capability(world.needs, world.advertised)
+    if quotation is not None:
+        return Judgement(Result.UNSUPPORTED, quotation)
+    if all(counts(control) is None for _, _, counts in _COUNTS):
+        return Judgement(Result.UNSUPPORTED, "no tokens are counted as cached")
+    message = f"the control {control.step.id} showed no reuse, so its absence in {step.step.id} means nothing"
+    return replace(inconclusive(message), retry=True, uncontrolled=True)
+
+
+_COUNTS: Final = (
+    ("the engine's record", Source.ENGINE, engine_counts),
+    ("usage counts", Source.USAGE, usage_counts),
+)
+"""What counts tokens, strongest first."""
 
 
 def _unanswered(step: Observation, world: World) -> Judgement:

@@ -15,7 +15,7 @@ from cctest.probe.observation import (
     governed_candidates,
     span,
 )
-from cctest.probe.witness import WITNESSES, Reuse, by_engine, engine_counts
+from cctest.probe.witness import WITNESSES, Reuse, by_engine, by_status, engine_counts, rests_on_word
 from cctest.target.chat import ABSENT
 from cctest.verdict import Evidence, Result, Source
 
@@ -27,6 +27,9 @@ _VOCABULARY: Final[Mapping[str, frozenset[str]]] = {
     "effective_share": frozenset(Scope),
     "retention": frozenset(RetentionReport),
 }
+
+_NEARLY: Final = 0.9
+"""Share of an estimated length that is surely reached."""
 
 _LONG_TOKENS = 64
 """Fragments shorter than this, in estimated tokens, may share all their blocks with neighbours (READ-30)."""
@@ -143,20 +146,28 @@ def _claims(step: Observation) -> list[tuple[str, str]]:
 
 
 def _agrees(step: Observation, text: str, outcome: str, counts: _Counts) -> bool | None:
-    """Tell whether counts bear out a claim; None where they can't tell (READ-30)."""
+    """Tell whether counts bear out a claim; None where they can't tell (READ-30).
+
+    A hit may be of no more than what a template puts at the head of the fragment, or in front of the first.
+    """
     start, end = span(step.built, text, counts.prompt, step.tokens_per_byte)
     if end - start < _LONG_TOKENS:
         return None
-    if outcome.endswith("_hit"):
-        return counts.cached > start + 0.1 * (end - start)
-    return counts.cached < start + 0.9 * (end - start)
+    if not outcome.endswith("_hit"):
+        return counts.cached < start + 0.9 * (end - start)
+    if counts.cached > start + 0.1 * (end - start):
+        return True
+    first, _ = span(step.built, step.built.fragments[0].text, counts.prompt, step.tokens_per_byte)
+    before = start - first  # at least, since the template's own tokens may stand anywhere
+    return None if counts.cached > _NEARLY * before else False
 
 
 def status_says(expectation: Expectation, world: World) -> Judgement:
     """Status entries hold, where they are given at all, one of the permitted values.
 
     `entries` maps a fragment's text to members and their permitted values. A member that is absent (all but
-    `outcome` and `constraint_result` are optional) is no failure.
+    `outcome` and `constraint_result` are optional) is no failure. Nor is a hit where a look-up is permitted,
+    and what was counted is no more than what a template puts in front of every text.
     """
     step = world.observations[str(expectation.step)]
     if step.error is not None:
@@ -173,8 +184,9 @@ def status_says(expectation: Expectation, world: World) -> Judgement:
         if entry.get(member) not in _VOCABULARY[member]:
             continue  # a word of the target's own is the shape's business
         looked += 1
-        if entry[member] not in permitted:
-            return _wrong_member(step, text, member, permitted, entry)
+        wrong = None if entry[member] in permitted else _wrong_member(step, text, member, permitted, entry)
+        if wrong is not None:
+            return wrong
     if not looked:
         return Judgement(Result.UNSUPPORTED, "no entry carries what this check looks at; it is optional")
     evidence = Evidence(Source.STATUS, f"{step.step.id}: {looked} members as they must be")
@@ -222,7 +234,8 @@ def kept_as_reported(expectation: Expectation, world: World) -> Judgement:
         if reuse is Reuse.SEEN and evidence is not None:
             message = "what was reported as not kept was reused"
             told = failed(message, f"{text} computed afresh", evidence.seen, evidence, claim)
-            return replace(told, repeatable=witness is not by_engine)
+            word = rests_on_word(witness, step, text)
+            return replace(told, repeatable=witness is not by_engine, rests_on=word)
         if reuse is Reuse.UNSEEN and evidence is not None:
             return passed(f"what was reported as not kept was not reused, by {name}", evidence, claim)
     return Judgement(Result.UNSUPPORTED, f"nothing shows whether {step.step.id} reused anything")
@@ -242,12 +255,22 @@ def _permitted(expectation: Expectation) -> Iterator[tuple[str, str, list[JsonVa
 
 def _wrong_member(
     step: Observation, text: str, member: str, allowed: list[JsonValue], entry: Mapping[str, JsonValue]
-) -> Judgement:
+) -> Judgement | None:
+    """Judge a value that isn't permitted; None for a hit that tells no more than a miss would."""
     seen = f"{member} {entry[member]} for {text}"
     evidence = Evidence(Source.STATUS, f"{step.step.id}: {seen}")
     permitted = " or ".join(str(value) for value in allowed)
     told = failed("the status says what can't be", f"{member} {permitted}", seen, evidence)
-    return replace(told, repeatable=True)
+    told = replace(told, repeatable=True)
+    if entry[member] != Outcome.EXACT_HIT or Outcome.MISS not in allowed:
+        return told
+    match by_status(step, text)[0]:
+        case Reuse.UNSEEN:
+            return None
+        case Reuse.PARTLY:
+            message = f"{text} was reused in part, which may be the template's own tokens"
+            return replace(inconclusive(message, evidence), retry=True)
+    return replace(told, rests_on=rests_on_word(by_status, step, text))
 
 
 def hint_report(expectation: Expectation, world: World) -> Judgement:
