@@ -1,22 +1,25 @@
 """The quick half of strict JSON: reads what is plainly right, and leaves every doubt to the scanner.
 
 `jiter` refuses duplicate names, NaN, lone surrogates, a byte order mark and what isn't UTF-8. What it lets
-pass and strict reading doesn't is looked for here: deep nesting, numbers that overflow, very long integers.
+pass and strict reading doesn't is looked for here: deep nesting, very long integers, and numbers that no
+double is equal to.
 """
 
-import math
 import re
-from typing import Final
+from typing import Any, Final
 
-from jiter import from_json
+from jiter import LosslessFloat, from_json
 
-from cctest.contract.scalars import DIGIT_LIMIT
+from cctest.contract.scalars import DIGIT_LIMIT, read_number
 from cctest.contract.source import JsonValue
 
-_LARGE_EXPONENT: Final = re.compile(rb"[0-9][eE]\+?[0-9]{3}")
+_EXPONENT: Final = re.compile(rb"[0-9][eE][+-]?[0-9]")
+_LONG_FRACTION: Final = re.compile(rb"\.[0-9](?:[0-9]{7}|(?<=[0-9]{8}\.[0-9]))")
+"""A number with a point and more than 15 digits has eight on one side of it. Up to 15, a double that has no
+fraction is the number that is written."""
 _DIGITS: Final = re.compile(rb"[0-9]{2}")
 _STRIDE: Final = 100
-"""No number with fewer than twice as many digits in a row is too large, with a two-digit exponent or none."""
+"""No integer with fewer than twice as many digits in a row is too long."""
 _LONGEST: Final = 10**DIGIT_LIMIT
 
 
@@ -35,47 +38,44 @@ def loads(data: bytes | str, *, max_depth: int) -> JsonValue:
     """Read a document that is strict JSON beyond doubt. Raises DoubtError for any other."""
     try:
         encoded = data.encode() if isinstance(data, str) else data
+        closely = _may_exceed(encoded, max_depth)
         value: JsonValue = from_json(
-            encoded, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys"
+            encoded,
+            allow_inf_nan=False,
+            catch_duplicate_keys=True,
+            cache_mode="keys",
+            float_mode="lossless-float" if closely else "float",
         )
+        return _closely_read(value, max_depth) if closely else value
     except (ValueError, RecursionError) as error:
         raise DoubtError(str(error)) from None
-    if _may_exceed(encoded, max_depth) and not _within(value, max_depth):
-        raise DoubtError(f"nested more than {max_depth} levels deep, or a number is too large")
-    return value
 
 
 def _may_exceed(text: bytes, max_depth: int) -> bool:
     """Tell quickly where depth and numbers can't be out of bounds; brackets and digits in strings count."""
     return (
         text.count(b"[") + text.count(b"{") > max_depth
-        or _LARGE_EXPONENT.search(text) is not None
+        or _EXPONENT.search(text) is not None
+        or _LONG_FRACTION.search(text) is not None
         or _DIGITS.search(text[::_STRIDE]) is not None
     )
 
 
-def _within(value: JsonValue, max_depth: int) -> bool:
-    """Tell whether nesting and numbers are within bounds, level by level."""
-    level = [[value]]
+def _closely_read(document: JsonValue, max_depth: int) -> JsonValue:
+    """Read the numbers of a document exactly, level by level. Raises ValueError for what is out of bounds."""
+    root = [document]
+    level: list[Any] = [root]
     for _ in range(max_depth + 1):
-        inner: list[list[JsonValue]] = []
-        for items in level:
-            for item in items:
-                if isinstance(item, str):
-                    continue
-                if isinstance(item, dict):
-                    inner.append(list(item.values()))
-                elif isinstance(item, list):
-                    inner.append(item)
-                elif _is_large(item):
-                    return False
+        inner: list[Any] = []
+        for container in level:
+            for place, value in container.items() if isinstance(container, dict) else enumerate(container):
+                if isinstance(value, dict | list):
+                    inner.append(value)
+                elif isinstance(value, LosslessFloat):
+                    container[place] = read_number(bytes(value).decode())
+                elif isinstance(value, int) and not -_LONGEST < value < _LONGEST:
+                    raise ValueError("an integer is too long")
         if not inner:
-            return True
+            return root[0]
         level = inner
-    return False
-
-
-def _is_large(value: int | float | None) -> bool:
-    if isinstance(value, float):
-        return math.isinf(value)
-    return value is not None and not -_LONGEST < value < _LONGEST
+    raise ValueError(f"nested more than {max_depth} levels deep")

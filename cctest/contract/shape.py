@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeGuard, TypeVar
 
+from cctest.contract.scalars import NearInteger
 from cctest.contract.source import Fault, JsonValue, child
 from cctest.contract.vocabulary import LABEL_LIMIT
 
@@ -157,6 +158,8 @@ def shown(value: object) -> str:
         return "an array"
     if isinstance(value, int) and value.bit_length() > _SHOWN_BITS:
         return "a very large integer"
+    if isinstance(value, NearInteger):
+        return value.spelling if len(value.spelling) <= _SHOWN_LIMIT else "a number with a fraction"
     if isinstance(value, str) and len(value) > _SHOWN_LIMIT:
         return f"{json.dumps(value[: _SHOWN_LIMIT // 2])}..."
     return json.dumps(value)

@@ -1,4 +1,6 @@
 import json
+import re
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -6,7 +8,9 @@ from contract_strategies import JSON
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cctest.contract import strict_json
+from cctest.contract import strict_json, strict_yaml
+from cctest.contract.scalars import NearInteger
+from cctest.contract.shape import as_integer
 from cctest.contract.source import Fault, JsonValue, Position, SourceError
 
 
@@ -35,7 +39,7 @@ def refusal(data: bytes | str, max_depth: int = 64) -> Fault:
         ('"\\u0000\x7f\u2028"', "\0\x7f\u2028"),
         ('{"":{},"a b":[]}', {"": {}, "a b": []}),
         ('{"e\u0301":1,"é":2}', {"e\u0301": 1, "é": 2}),
-        ("[1e2,1E+2,1e-999]", [100.0, 100.0, 0.0]),
+        ("[1e2,1E+2,1e-1]", [100.0, 100.0, 0.1]),
     ],
 )
 def test_json_is_read_as_it_stands(text: str, value: JsonValue) -> None:
@@ -47,6 +51,73 @@ def test_json_is_read_as_it_stands(text: str, value: JsonValue) -> None:
 def test_integers_and_integral_floats_stay_apart() -> None:
     assert repr(strict_json.loads("[60, 60.0, 6e1, -0, -0.0]")) == "[60, 60.0, 60.0, 0, -0.0]"
     assert repr(strict_json.parse("[60, 60.0, 6e1, -0, -0.0]").value) == "[60, 60.0, 60.0, 0, -0.0]"
+
+
+WHOLE = [
+    ("9007199254740995.0", 9007199254740995),
+    ("-9007199254740995.0", -9007199254740995),
+    ("1e23", 10**23),
+    ("-12.5E+22", -125 * 10**21),
+    ("10000000000000000000000000.0e-3", 10**22),
+    ("0.9007199254740993e16", 9007199254740993),
+    ("0." + "0" * 5000 + "1e5001", 1),
+    ("1" + "0" * 5000 + "e-4999", 10),
+    ("90071992547409930.0e-1", 9007199254740993),
+    ("0e-99999999999999999999", 0),
+    ("0.0e99999999999999999999", 0),
+    ("-0.0", 0),
+]
+BROKEN = [
+    "1e-400",
+    "-1e-400",
+    "1e-99999999999999999999",
+    "1e-" + "9" * 5000,
+    "1.0000000000000000000001",
+    "0.99999999999999999999",
+    "-0." + "0" * 400 + "1",
+    "9007199254740993.5",
+    "100000000.00000001e-8",
+    "1" + "0" * 300 + ".5",
+    "5.0000000000000000001e1",
+]
+
+
+@pytest.mark.parametrize("before", ["", "[" * 64])
+@pytest.mark.parametrize(("spelling", "value"), WHOLE)
+def test_a_whole_number_is_read_exactly_however_it_is_spelt(spelling: str, value: int, before: str) -> None:
+    text = before + spelling + "]" * len(before)
+    for read in (strict_json.loads(text), strict_json.parse(text).value, strict_yaml.loads(text)):
+        inner = innermost(read)
+        assert as_integer(inner) == value
+        assert inner == value
+
+
+@pytest.mark.parametrize("before", ["", "[" * 64])
+@pytest.mark.parametrize("spelling", BROKEN)
+def test_a_number_with_a_fraction_is_no_integer_however_small_that_is(spelling: str, before: str) -> None:
+    text = before + spelling + "]" * len(before)
+    for read in (strict_json.loads(text), strict_json.parse(text).value, strict_yaml.loads(text)):
+        number = innermost(read)
+        assert isinstance(number, float)
+        assert as_integer(number) is None
+        assert number not in {0, 1, 50, 2**53, float(spelling) if float(spelling).is_integer() else None}
+
+
+def innermost(value: JsonValue) -> JsonValue:
+    while isinstance(value, list):
+        value = value[0]
+    return value
+
+
+def test_no_exponent_takes_memory() -> None:
+    assert "overflow to infinity" in refusal("1e999999999").message
+    assert "overflow to infinity" in refusal("0.1e" + "9" * 5000).message
+
+
+@given(st.from_regex(r"-?[1-9][0-9]{0,20}\.(0{0,12}[0-9]{1,12}|0{1,24})", fullmatch=True), st.integers(0, 30))
+def test_the_quick_reader_misses_no_long_number(number: str, before: int) -> None:
+    text = " " * before + f"[{number}]"
+    assert spelt(strict_json.loads(text)) == spelt([as_written(number)])
 
 
 @pytest.mark.parametrize(
@@ -180,11 +251,27 @@ def spelt(value: Any) -> str:
     return repr(value)
 
 
+def as_written(spelling: str) -> int | float:
+    """What a number with a fraction or an exponent is to be read as, worked out in fractions."""
+    nearest = float(spelling)
+    if nearest == 0:
+        return NearInteger(spelling) if re.search("[1-9]", spelling.lower().split("e")[0]) else nearest
+    exact = Fraction(spelling)
+    if exact.denominator == 1:
+        return nearest if exact == nearest else int(exact)
+    return NearInteger(spelling) if nearest.is_integer() else nearest
+
+
+def read_by_the_standard(text: str) -> Any:
+    return json.loads(text, parse_float=as_written)
+
+
 @given(JSON, st.booleans(), st.sampled_from([None, 1]))
 def test_whatever_json_can_spell_is_read_back(value: Any, ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
-    assert spelt(strict_json.loads(text)) == spelt(value)
-    assert spelt(strict_json.parse(text.encode()).value) == spelt(value)
+    expected = spelt(read_by_the_standard(text))
+    assert spelt(strict_json.loads(text)) == expected
+    assert spelt(strict_json.parse(text.encode()).value) == expected
 
 
 _STRUCTURE = ["[", "]", "{", "}", ":", ",", '"a":1', '{"a":1,"a":2}', '{"a":1,"\\u0061":2}']
@@ -197,6 +284,10 @@ _PLAIN = [
     "e9",
     "e999",
     "e+0400",
+    "e-3",
+    "e-999999999999999",
+    "00000000000",
+    "1.0000000000000000",
     "9" * 310,
     "9" * 4001,
     "NaN",
@@ -237,7 +328,7 @@ def test_what_is_accepted_is_what_the_standard_parser_reads(text: str) -> None:
         value = strict_json.loads(text)
     except SourceError:
         return
-    assert spelt(value) == spelt(json.loads(text))
+    assert spelt(value) == spelt(read_by_the_standard(text))
 
 
 def test_a_long_name_over_many_values_costs_no_square() -> None:
