@@ -86,6 +86,13 @@ class Inspection:
         self.fault(pointer, f"must be one of {listed(vocabulary)}, not {shown(value)}", rules)
         return None
 
+    def text(self, value: JsonValue, pointer: str, rules: tuple[str, ...]) -> str | None:
+        """Read a string."""
+        if isinstance(value, str):
+            return value
+        self.fault(pointer, f"must be a string, not {shown(value)}", rules)
+        return None
+
     def label(
         self,
         value: JsonValue,

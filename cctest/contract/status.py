@@ -85,7 +85,7 @@ def _entry(inspection: Inspection, value: JsonValue, pointer: str) -> StatusEntr
     if "outcome" in members:
         outcome = inspection.word(members["outcome"], child(pointer, "outcome"), Outcome, _SHAPE)
     if "id" in members:
-        label = inspection.label(members["id"], child(pointer, "id"), _SHAPE, _SHAPE)
+        label = inspection.text(members["id"], child(pointer, "id"), _SHAPE)
     if "effective_share" in members:
         place = child(pointer, "effective_share")
         share = inspection.word(members["effective_share"], place, Scope, _SHAPE)
