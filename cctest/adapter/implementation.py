@@ -17,6 +17,7 @@ from cctest.vectors.implementation import (
     Refused,
     Retained,
     Seconds,
+    intent_text,
     json_text,
 )
 
@@ -53,7 +54,7 @@ class Adapter:
 
     def compose(self, intents: Sequence[Intent | None]) -> Sequence[JsonValue]:
         """Send each intent as text; a policy has to come for each fragment."""
-        texts = [None if each is None else json_text(each) for each in intents]
+        texts = [None if each is None else intent_text(each) for each in intents]
         result = self._session.ask(Operation.COMPOSE, fragments=texts)
         _require_served(result)
         policies = [_policy(each) for each in result["policies"]]
@@ -64,13 +65,13 @@ class Adapter:
     def intake(self, intent: Intent, capabilities: JsonValue) -> str:
         """Send intent and capabilities as texts."""
         advertised = None if capabilities is None else json_text(capabilities)
-        result = self._session.ask(Operation.INTAKE, intent=json_text(intent), capabilities=advertised)
+        result = self._session.ask(Operation.INTAKE, intent=intent_text(intent), capabilities=advertised)
         return str(result["result"])
 
     def hints(self, intent: Intent, reuse_within_max: int | None) -> Mapping[str, JsonValue]:
         """Send the intent as text, and the maximum as digits."""
         most = None if reuse_within_max is None else seconds_text(reuse_within_max)
-        result = self._session.ask(Operation.HINTS, intent=json_text(intent), reuse_within_max=most)
+        result = self._session.ask(Operation.HINTS, intent=intent_text(intent), reuse_within_max=most)
         _require_served(result)
         reports: dict[str, JsonValue] = result["reports"]
         return reports

@@ -69,13 +69,16 @@ class Core:
     def intake(self, intent: Intent, capabilities_: JsonValue) -> str:
         """Refuse what is at fault, and treat what isn't advertised as the capabilities say (CAP-2)."""
         try:
-            constraints = _read(intent).constraints
+            asked = _read(intent)
         except Refused:
             return "reject"
-        if capabilities_ is not None:
-            advertised = capabilities.read_capabilities(capabilities_)
-            if capabilities.unenforceable(advertised, constraints):
-                return _UNENFORCEABLE[advertised.on_unenforceable]
+        if capabilities_ is None:
+            return "served"
+        advertised = capabilities.read_capabilities(capabilities_)
+        if asked.version not in advertised.versions:
+            return "reject"  # INT-4: fallback would do as well, whatever is unenforceable
+        if capabilities.unenforceable(advertised, asked.constraints):
+            return _UNENFORCEABLE[advertised.on_unenforceable]
         return "served"
 
     def hints(self, intent: Intent, reuse_within_max: int | None) -> Mapping[str, JsonValue]:
@@ -113,8 +116,10 @@ def _opinion(who: str, faults: tuple[Fault, ...]) -> Opinion:
 
 def _read(value: Intent, pointer: str = "") -> intent.CacheIntent:
     try:
-        return intent.read_intent(dict(value), pointer)
-    except intent.IntentError as error:
+        return intent.read_intent(
+            strict_json.parse(value).value if isinstance(value, str) else dict(value), pointer
+        )
+    except (SourceError, intent.IntentError) as error:
         raise Refused(str(error)) from error
 
 

@@ -12,8 +12,11 @@ from typing import Protocol, TypeAlias
 from cctest.contract.source import JsonValue
 from cctest.contract.vocabulary import Kind
 
-Intent: TypeAlias = Mapping[str, JsonValue]
-"""A `cache_intent` as it stands on a fragment: without its wrapper, faults included."""
+Intent: TypeAlias = Mapping[str, JsonValue] | str
+"""A `cache_intent` as it stands on a fragment: without its wrapper, faults included.
+
+It is an exact text where a vector has one, else the value that it stands for.
+"""
 
 Seconds: TypeAlias = int | float
 
@@ -122,6 +125,11 @@ class Implementation(Protocol):
 
     def asked(self) -> tuple[str, ...]:
         """Give what was asked since the last call, as it can be asked again; () where there is nothing."""
+
+
+def intent_text(intent: Intent) -> str:
+    """Give an intent as JSON text."""
+    return intent if isinstance(intent, str) else json_text(intent)
 
 
 def json_text(value: object) -> str:

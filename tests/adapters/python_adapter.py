@@ -23,7 +23,10 @@ BEYOND = {"reject": "reject", "bypass": "fresh_no_retention_fallback"}
 
 
 def read(intent: str) -> CacheIntent:
-    return read_intent(loads(intent))
+    try:
+        return read_intent(loads(intent))
+    except SourceError as error:
+        raise IntentError((error.fault,)) from error
 
 
 def number(digits: str | None) -> Any:
@@ -49,12 +52,14 @@ def answer_compose(fragments: list[str | None]) -> Any:
 
 def answer_intake(intent: str, capabilities: str | None) -> Any:
     try:
-        constraints = read(intent).constraints
+        asked = read(intent)
     except IntentError:
         return {"result": "reject"}
     if capabilities is not None:
         advertised = read_capabilities(loads(capabilities))
-        if unenforceable(advertised, constraints):
+        if asked.version not in advertised.versions:
+            return {"result": "reject"}
+        if unenforceable(advertised, asked.constraints):
             return {"result": BEYOND[advertised.on_unenforceable]}
     return {"result": "served"}
 

@@ -1,37 +1,61 @@
 """Kind `composition`: the policy after each fragment (CMP-1..9), asked for in one pass."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from cctest.contract.source import JsonValue
 from cctest.vectors.expectation import Expectation, Observation, compare, decide, once, word
-from cctest.vectors.implementation import Implementation, Intent
+from cctest.vectors.implementation import Implementation, Intent, Refused
 from cctest.vectors.model import Vector, VectorResult
 
 AFTER_FRAGMENT: Final = "after_fragment_"
 """What the names of this kind's expectations begin with; the index of a fragment follows."""
 
+REFUSED: Final = "refused"
+"""The expectation whether an intent is refused; without it, none is."""
+
 _MEMBERS: Final = ("retention", "reuse", "share_max", "namespace_identity")
 
 
 def run(vector: Vector, implementation: Implementation) -> VectorResult:
-    """Check each policy that the vector expects."""
+    """Check each policy that the vector expects, and whether an intent is refused where that is expected."""
     intents = [_intent(fragment) for fragment in vector.content["fragments"]]
     policies = once(lambda: implementation.compose(intents))
+    expected: Mapping[str, Any] = vector.content["expected"]
+    after = {name: policy for name, policy in expected.items() if name != REFUSED}
 
-    def expectation(name: str, expected: JsonValue) -> Expectation:
-        index = int(name.removeprefix(AFTER_FRAGMENT))
-        return Expectation(name, expected, lambda: _observe(policies, index, expected))
+    def refused() -> Observation:
+        return compare("whether an intent is refused", expected[REFUSED], _refusal(policies) is not None)
 
-    policies_expected: Mapping[str, Any] = vector.content["expected"]
+    def policy(name: str) -> Observation:
+        if REFUSED in expected and (refusal := _refusal(policies)) is not None:
+            # Whether that is permitted is an expectation by itself.
+            return Observation(holds=True, seen=None, message=f"there is none; {refusal}")
+        return _observe(policies, int(name.removeprefix(AFTER_FRAGMENT)), after[name])
+
     return decide(
         vector,
-        [expectation(name, expected) for name, expected in policies_expected.items()],
-        unasserted=sum(_unasserted(expected) for expected in policies_expected.values()),
+        [
+            Expectation(name, wanted, refused if name == REFUSED else partial(policy, name))
+            for name, wanted in expected.items()
+        ],
+        unasserted=sum(_unasserted(each) for each in after.values()),
     )
 
 
+def _refusal(policies: Callable[[], Sequence[JsonValue]]) -> Refused | None:
+    try:
+        policies()
+    except Refused as refusal:
+        return refusal
+    return None
+
+
 def _intent(fragment: Mapping[str, Any]) -> Intent | None:
+    if "text" in fragment:
+        text: str = fragment["text"]
+        return text
     return {"version": 1, **fragment} if "constraints" in fragment else None
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from cctest.contract.source import JsonValue
 from cctest.vectors.expectation import Expectation, Observation, compare, decide, once
-from cctest.vectors.implementation import Implementation, Intent, Refused
+from cctest.vectors.implementation import Implementation, Intent, Refused, json_text
 from cctest.vectors.model import Vector, VectorResult
 
 _UNCHANGED: Final = "constraints_unchanged"
@@ -15,8 +15,9 @@ _REFUSED: Final = "invalid"
 def run_hint_tolerance(vector: Vector, implementation: Implementation) -> VectorResult:
     """Check that the hints leave the policy alone, and what is said about each of them."""
     expected: dict[str, JsonValue] = vector.content["expected"]
-    alone: Intent = {"version": 1, "constraints": vector.content["constraints"]}
-    hinting: Intent = {**alone, "hints": vector.content["hints"]}
+    alone = json_text({"version": 1, "constraints": vector.content["constraints"]})
+    hints: str = vector.content.get("hints_text") or json_text(vector.content["hints"])
+    hinting = f'{alone.removesuffix("}")},"hints":{hints}}}'
     advertised: int | None = vector.content.get("reuse_within_max")
     reports = once(lambda: implementation.hints(hinting, advertised))
 
@@ -63,7 +64,7 @@ def run_fail_closed(vector: Vector, implementation: Implementation) -> VectorRes
 
 
 def _result(vector: Vector, implementation: Implementation) -> str:
-    asked: Intent | None = vector.content.get("intent")
+    asked: Intent | None = vector.content.get("intent_text") or vector.content.get("intent")
     if asked is None:
         asked = {"version": 1, "constraints": vector.content["constraints"]}
     return implementation.intake(asked, vector.content.get("capabilities"))
