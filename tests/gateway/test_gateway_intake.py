@@ -166,3 +166,15 @@ def test_a_long_name_over_many_values_costs_no_square() -> None:
     found = misplaced_intent({"a/b": [{}, {"cache_intent": 1}]}, "/tools/0", ("tools", "*"))
     assert found is not None
     assert found.pointer == "/tools/0/a~1b/1/cache_intent"
+
+
+@pytest.mark.parametrize("size", [10, 100_000])
+@pytest.mark.parametrize("number", ["1e-400", "-1e-400", "59.99999999999999999999", "9007199254740993.5"])
+def test_a_bound_with_a_fraction_that_a_double_loses_is_refused(
+    caller: Caller, number: str, size: int
+) -> None:
+    """Also in a large body, of which only the quick reader reads the numbers."""
+    body = {"model": caller.model, "messages": [message("x" * size, intent(max_age=7_654_321))]}
+    reply = caller.post(json.dumps(body).replace("7654321", number).encode())
+    assert (reply.http, reply.error["code"]) == (400, INVALID)
+    assert reply.error["param"] == "/messages/0/cache_intent/constraints/retention/max_age"

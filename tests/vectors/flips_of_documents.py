@@ -184,7 +184,7 @@ FLIPS: tuple[Flip, ...] = (
     flip(
         "everything-is-enforceable",
         _everything_is_enforceable,
-        "max-age-that-cannot-be-bounded-is-rejected",
+        "max-age-that-cannot-be-bounded-where-all-is-kept-is-rejected",
         "forbid-that-cannot-be-kept-is-bypassed",
         "nothing-advertised-is-nothing-supported",
     ),

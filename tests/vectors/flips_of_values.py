@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flip import Flip, flip
 
-from cctest.contract import capabilities, hints, shape, strict_json
+from cctest.contract import capabilities, hints, shape, strict_json, strict_yaml
 from cctest.contract.source import JsonValue, Parsed, SourceError
 
 
@@ -121,14 +121,22 @@ def _duplicates_pass(patch: pytest.MonkeyPatch) -> None:
 
 
 def _lax_json(patch: pytest.MonkeyPatch) -> None:
-    def parse(data: bytes, *, max_depth: int = 64) -> Parsed:
+    def parse(data: bytes | str, *, max_depth: int = 64) -> Parsed:
+        text = data if isinstance(data, str) else data.decode(errors="replace")
         try:
-            return Parsed(json.loads(data.decode(errors="replace"), strict=False))
+            return Parsed(json.loads(text, strict=False))
         except ValueError:
             return original(data, max_depth=max_depth)
 
     original = strict_json.parse
     patch.setattr(strict_json, "parse", parse)
+
+
+def _numbers_are_doubles(patch: pytest.MonkeyPatch) -> None:
+    for module in (strict_json, strict_yaml):
+        patch.setattr(
+            module, "read_number", lambda text: int(text) if text.lstrip("-").isdecimal() else float(text)
+        )
 
 
 FLIPS: tuple[Flip, ...] = (
@@ -175,6 +183,25 @@ FLIPS: tuple[Flip, ...] = (
     ),
     flip("fraction-cut-off", _fractions_are_cut, "version-with-a-fraction", "max-age-with-a-fraction"),
     flip(
+        "numbers-are-doubles",
+        _numbers_are_doubles,
+        "max-age-of-less-than-any-double",
+        "max-age-negative-by-less-than-any-double",
+        "max-age-next-to-one",
+        "max-age-next-to-sixty",
+        "max-age-with-a-fraction-beyond-double-precision",
+        "version-next-to-one",
+        "capabilities-with-a-version-next-to-one",
+        "capabilities-with-a-maximum-below-zero-by-a-hair",
+        "bound-with-a-point-keeps-its-last-digit",
+        "bound-with-an-exponent-keeps-its-value",
+        "bound-that-a-double-makes-whole-has-no-policy",
+        "fraction-that-a-double-loses-is-not-served",
+        "least-negative-bound-is-not-served",
+        "hint-above-its-maximum-by-a-fraction",
+        "hint-with-a-point-beyond-double-precision",
+    ),
+    flip(
         "null-read-as-absent",
         _null_is_absent,
         "namespace-null",
@@ -189,6 +216,11 @@ FLIPS: tuple[Flip, ...] = (
         "duplicate-in-escaped-spelling",
         "duplicate-deep-inside-an-unknown-hint",
         "duplicate-intent",
+        "duplicate-name-is-not-served",
+        "duplicate-name-in-a-hint-is-not-served",
+        "bound-given-twice-has-no-policy",
+        "second-intent-with-a-name-given-twice-has-no-policy",
+        "hint-given-twice-is-refused",
     ),
     flip(
         "empty-label-accepted",
