@@ -123,7 +123,8 @@ def ttft_command(*, repetitions: int, reuse_only: bool, folder: Path | None) -> 
     as_expected = ttft.reused_as_expected(samples, seen_on.block_size) and (
         reuse_only or ttft.times_as_expected(samples)
     )
-    markdown = ttft.markdown(seen_on, samples, _VERDICTS[as_expected])
+    verdict = f"{_VERDICTS[as_expected]}{' Times were not judged.' if reuse_only else ''}"
+    markdown = ttft.markdown(seen_on, samples, verdict)
     _publish(folder, "ttft", markdown, ttft.document(seen_on, samples), lambda: plots.of_ttft(samples))
     return _code(as_expected)
 

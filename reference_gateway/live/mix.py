@@ -6,9 +6,9 @@ the same requests at the same times, one policy after the other, from a cache th
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import requests
@@ -19,14 +19,13 @@ from reference_gateway.live.figures import Occasion, paragraph, table
 from reference_gateway.live.mixed_load import (
     TENANTS,
     Arrival,
-    Span,
     Texts,
     arrivals,
     authors,
-    readable,
+    shared_parts,
 )
 from reference_gateway.live.policy import Clients, Policy, all_policies
-from reference_gateway.live.prompt import boundary, whole_blocks
+from reference_gateway.live.prompt import boundary, common_tokens, tokens, whole_blocks
 
 RATE: Final = 1.2
 """Requests a second, unless said otherwise."""
@@ -35,6 +34,14 @@ _ANSWER_TOKENS: Final = 8
 _AT_ONCE: Final = 512
 _MOST: Final = 0.9
 """The share of requests that count as most of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From when to when a request was under way, in seconds."""
+
+    sent: float
+    done: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +90,13 @@ def mix(engine: Engine, seconds: float, rate: float, seed: int) -> Outcome:
     """Play the load. Raises NoEngineError if there are no regions on the engine."""
     load, texts = arrivals(seconds, rate, seed), Texts()
     prompts = {arrival: texts.prompt(arrival) for arrival in load}
-    permitted = _permitted(engine, load, texts)
+    permissions = _Permissions(engine, load, texts)
     outcome = {}
     with all_policies(engine) as clients:
         if Policy.REGIONS not in clients:
             raise NoEngineError(f"the engine at {engine.url} has no regions")
         for policy, clients_of in clients.items():
-            outcome[policy] = _judged(_play(clients_of, prompts), permitted)
+            outcome[policy] = permissions.judged(_play(clients_of, prompts))
     return outcome
 
 
@@ -207,41 +214,38 @@ without bound; with a lower one fewer wait. Caches that are too small were not l
 holds the same public text once with regions, and once for each partition without."""
 
 
-def _permitted(engine: Engine, load: Sequence[Arrival], texts: Texts) -> Callable[[Arrival, int, int], int]:
-    """Find out how many tokens the first fragments of prompts are; give what tells how many may be reused.
+class _Permissions:
+    """What the application lets each request of a load reuse, counted by the engine's tokenizer."""
 
-    It takes a request, how many parts of it may be read, and the tokens of its prompt.
-    """
-    block, tools = engine.block_size(), len(texts.tools)
-    ends = {
-        author: [
-            0,
-            *(boundary(engine, texts.prompt(arrival), tools + messages) for messages in range(3)),
-        ]
-        for author, arrival in authors(load).items()
-    }
+    def __init__(self, engine: Engine, load: Sequence[Arrival], texts: Texts) -> None:
+        self._block = engine.block_size()
+        self._tokens = {arrival: tokens(engine, texts.prompt(arrival)) for arrival in load}
+        tools = len(texts.tools)
+        self._ends = {
+            author: tuple(boundary(engine, texts.prompt(arrival), tools + messages) for messages in range(2))
+            for author, arrival in authors(load).items()
+        }
 
-    def tokens(arrival: Arrival, parts: int, prompt: int) -> int:
-        reusable = whole_blocks(max(0, prompt - 1), block)
-        own = ends[arrival.author]
-        return min(reusable, whole_blocks(own[parts], block)) if parts < len(own) else reusable
+    def judged(self, served: Sequence[Served]) -> tuple[Served, ...]:
+        """Note with each request what it might reuse of those that were sent before it was done."""
+        return tuple(replace(one, permitted=self._permitted(one, served)) for one in served)
 
-    return tokens
+    def _permitted(self, one: Served, others: Iterable[Served]) -> int:
+        earlier = (other for other in others if other is not one and other.span.sent < one.span.done)
+        most = max((self._lent(one.arrival, other.arrival) for other in earlier), default=0)
+        return whole_blocks(min(most, max(0, one.prompt - 1)), self._block)
 
-
-def _judged(served: Sequence[Served], permitted: Callable[[Arrival, int, int], int]) -> tuple[Served, ...]:
-    spans = [(one.arrival, one.span) for one in served]
-    return tuple(
-        Served(
-            one.arrival,
-            one.span,
-            one.first,
-            one.prompt,
-            one.cached,
-            permitted(one.arrival, readable(one.arrival, one.span, spans), one.prompt),
-        )
-        for one in served
-    )
+    def _lent(self, reader: Arrival, writer: Arrival) -> int:
+        """Give the tokens that two prompts have in common, as far as the one may read the other's."""
+        common = common_tokens(self._tokens[reader], self._tokens[writer])
+        after_tools, after_system = self._ends[reader.author]
+        match shared_parts(reader.sender, writer.sender):
+            case 1:
+                return min(common, after_tools)
+            case 2:
+                return min(common, after_system)
+            case _:
+                return common
 
 
 def _play(clients: Clients, prompts: Mapping[Arrival, Sequence[Json]]) -> list[Served]:

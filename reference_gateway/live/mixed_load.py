@@ -8,7 +8,7 @@ somebody does who has guessed a text, and would like to have it confirmed.
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -43,14 +43,6 @@ class Arrival:
     sender: Someone
     author: Someone
     question: int
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """From when to when a request was under way, in seconds."""
-
-    sent: float
-    done: float
 
 
 def arrivals(seconds: float, rate: float, seed: int) -> tuple[Arrival, ...]:
@@ -112,22 +104,14 @@ class Texts:
         return (*self.tools, system, note, question)
 
 
-def readable(arrival: Arrival, span: Span, others: Iterable[tuple[Arrival, Span]]) -> int:
-    """Give how many of tools, system prompt, note and question a request may reuse, in that order: 0 to 4.
+def shared_parts(reader: Someone, writer: Someone) -> int:
+    """Give how many of tools, system prompt, note and question a reader may be lent, in that order: 1 to 4.
 
-    It may read what others computed that it shares with them, if they were sent before it was done.
+    That is by what the application says of each; a reader is lent no more than is the same in both prompts.
     """
-    before = [other for other, sent in others if sent.sent < span.done and other is not arrival]
-    return max((_common(arrival, other) for other in before), default=0)
-
-
-def _common(one: Arrival, other: Arrival) -> int:
-    """Give how many of the first fragments of two requests are the same, and shared by both senders."""
-    if (one.sender.tenant, one.author.tenant) != (other.sender.tenant, other.author.tenant):
+    if reader.tenant != writer.tenant:
         return 1
-    if (one.sender, one.author) != (other.sender, other.author):
-        return 2
-    return 4 if one.question == other.question else 3
+    return 4 if reader == writer else 2
 
 
 def authors(load: Sequence[Arrival]) -> dict[Someone, Arrival]:

@@ -46,3 +46,15 @@ def boundary(engine: Engine, fragments: Sequence[Json], count: int) -> int:
 def whole_blocks(count: int, block_size: int) -> int:
     """Give the tokens of the whole blocks of so many tokens."""
     return count // block_size * block_size
+
+
+def common_tokens(one: Sequence[int], other: Sequence[int]) -> int:
+    """Give how many tokens two prompts begin with in common."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

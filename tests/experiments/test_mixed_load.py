@@ -10,25 +10,18 @@ from reference_gateway.live.mixed_load import (
     TENANTS,
     Arrival,
     Someone,
-    Span,
     Texts,
     arrivals,
     authors,
-    readable,
+    shared_parts,
 )
 
 ALICE, BOB = (Someone(0, principal) for principal in PRINCIPALS)
 STRANGER = Someone(1, PRINCIPALS[0])
-EARLY, LATE = Span(0.0, 1.0), Span(5.0, 6.0)
 
 
 def sent(sender: Someone, author: Someone, question: int = 0) -> Arrival:
     return Arrival(0.0, sender, author, question)
-
-
-def after(first: Arrival, second: Arrival) -> int:
-    """How many parts the second may reuse once the first was sent."""
-    return readable(second, LATE, [(first, EARLY), (second, LATE)])
 
 
 def test_the_same_seed_gives_the_same_load() -> None:
@@ -62,30 +55,10 @@ def test_the_rate_is_kept_on_average() -> None:
     assert 0.9 < len(arrivals(2000, 2, 3)) / 4000 < 1.1
 
 
-def test_whoever_comes_first_reuses_nothing() -> None:
-    one = sent(ALICE, ALICE)
-    assert readable(one, LATE, [(one, LATE)]) == 0
-
-
-def test_what_is_sent_after_a_request_is_done_is_nothing_to_it() -> None:
-    one, other = sent(ALICE, ALICE), sent(ALICE, ALICE, 1)
-    assert readable(one, EARLY, [(one, EARLY), (other, LATE)]) == 0
-
-
 def test_each_part_is_shared_as_far_as_its_intent_says() -> None:
-    assert after(sent(ALICE, ALICE), sent(STRANGER, STRANGER, 1)) == 1
-    assert after(sent(ALICE, ALICE), sent(BOB, BOB, 1)) == 2
-    assert after(sent(ALICE, ALICE), sent(ALICE, ALICE, 1)) == 3
-    assert after(sent(ALICE, ALICE, 1), sent(ALICE, ALICE, 1)) == 4
-
-
-def test_whoever_sends_somebody_elses_bytes_gets_no_more_by_it() -> None:
-    assert after(sent(ALICE, ALICE), sent(STRANGER, ALICE)) == 1
-    assert after(sent(ALICE, ALICE), sent(BOB, ALICE)) == 2
-
-
-def test_a_stranger_who_repeats_himself_finds_his_own() -> None:
-    assert after(sent(STRANGER, ALICE), sent(STRANGER, ALICE, 1)) == 3
+    assert shared_parts(STRANGER, ALICE) == 1
+    assert shared_parts(BOB, ALICE) == 2
+    assert shared_parts(ALICE, ALICE) == 4
 
 
 def test_prompts_differ_just_where_their_texts_do() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from reference_gateway.live import mix, policies, ttft
 from reference_gateway.live.experiment import Expected, Experiment, Figure, Seen, Step
-from reference_gateway.live.mix import Served
-from reference_gateway.live.mixed_load import Arrival, Someone, Span
+from reference_gateway.live.mix import Served, Span
+from reference_gateway.live.mixed_load import Arrival, Someone
 from reference_gateway.live.policies import NEW_TENANT, PUBLIC, SAME_BYTES, Row
 from reference_gateway.live.policy import Policy
 from reference_gateway.live.ttft import Sample
