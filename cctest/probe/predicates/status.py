@@ -148,13 +148,15 @@ def _claims(step: Observation) -> list[tuple[str, str]]:
 def _agrees(step: Observation, text: str, outcome: str, counts: _Counts) -> bool | None:
     """Tell whether counts bear out a claim; None where they can't tell (READ-30).
 
-    A hit may be of no more than what a template puts at the head of the fragment, or in front of the first.
+    A hit may be of no more than what a template puts at the head of the fragment, or in front of the first; a
+    miss of all but the fragment's last block, which ends in its successor.
     """
     start, end = span(step.built, text, counts.prompt, step.tokens_per_byte)
     if end - start < _LONG_TOKENS:
         return None
     if not outcome.endswith("_hit"):
-        return counts.cached < start + 0.9 * (end - start)
+        nearly = counts.cached >= start + _NEARLY * (end - start)
+        return None if nearly and outcome == Outcome.MISS and counts.cached < end else not nearly
     if counts.cached > start + 0.1 * (end - start):
         return True
     first, _ = span(step.built, step.built.fragments[0].text, counts.prompt, step.tokens_per_byte)
