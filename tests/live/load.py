@@ -13,7 +13,9 @@ from reference_gateway.live.chat import Answer, Client, Json, intent, message, t
 
 BOUND = 2
 """Seconds that bounded state may be read for."""
-_PAUSE = 0.05
+_PAUSE = 0.1
+_AWAY = 0.5
+"""Seconds between attempts while nothing answers, each of which takes tenants that are fresh."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ class Load:
             readable(answer) if told else 0,
         )
         self.exchanges.append(one)
+        if not told:
+            self._over.wait(_AWAY)
 
     def _prompt(self, way: Json) -> list[Json]:
         public = tool("look_up", self.public, intent("public"))
