@@ -26,7 +26,7 @@ ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$V
 DRAFT_TOOLS ?= .draft
 
 # What reports/coverage.md is about; a check that one of these runs had and the suite lacks fails `make coverage`.
-COVERED := vectors probe-embedded probe-forwarding probe-vllm
+COVERED := vectors probe-embedded probe-forwarding probe-vllm probe-regions
 
 .PHONY: probe vectors coverage trace draft minimality mutate mutants check full live live-salt live-regions live-salt-parts live-regions-parts live-probe live-probe-regions vllm regions regions-on lint types test bench reports wheel clean
 

@@ -27,7 +27,7 @@ def test_the_report_is_of_the_current_suite(name: str) -> None:
 
 
 def test_the_coverage_report_is_what_the_suite_and_the_reports_give() -> None:
-    paths = [str(REPORTS / f"{name}.json") for name in (*OURS, "probe-vllm")]
+    paths = [str(REPORTS / f"{name}.json") for name in (*OURS, "probe-vllm", "probe-regions")]
     made = coverage_markdown(cover(bundled_suite(), named(paths)))
     assert (REPORTS / "coverage.md").read_text("utf-8") == made, "stale: make reports"
 
