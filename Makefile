@@ -73,7 +73,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 test: $(READY)
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 3
 
 live: live-salt live-regions
 
