@@ -62,6 +62,13 @@ def test_an_adapter_passes_every_vector(name: str, implementations: Mapping[str,
     assert len(checks) > 900
 
 
+def test_thirty_lines_pass_what_they_know_and_the_rest_counts_as_unsupported() -> None:
+    with Session(script("first_adapter.py"), SECONDS) as session:
+        checks, _, _ = run_vectors([*BUNDLED, *generate(1)], Adapter(session))
+    assert {check.result for check in checks} == {Result.PASS, Result.UNSUPPORTED}
+    assert sum(check.result is Result.PASS for check in checks) > DIGESTS
+
+
 def test_all_that_is_asked_is_described_by_the_schema(implementations: Mapping[str, Implementation]) -> None:
     asked: list[str] = []
     for vector in (*BUNDLED, *generate(2)):
