@@ -73,7 +73,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 test: $(READY)
-	$(BIN)/pytest -n 3
+	$(BIN)/pytest -n 3 --dist worksteal
 
 live: live-salt live-regions
 
