@@ -28,7 +28,7 @@ DRAFT_TOOLS ?= .draft
 # What reports/coverage.md is about; a check that one of these runs had and the suite lacks fails `make coverage`.
 COVERED := vectors probe-embedded probe-forwarding probe-vllm probe-regions
 
-.PHONY: probe vectors coverage trace draft minimality mutate mutants check full live live-salt live-regions live-salt-parts live-regions-parts live-probe live-probe-regions vllm regions regions-on lint types test bench reports wheel clean
+.PHONY: probe vectors coverage trace draft minimality mutate mutants check full live live-attacks live-salt live-regions live-salt-parts live-regions-parts live-probe live-probe-regions vllm regions regions-on lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -75,7 +75,11 @@ types: $(READY)
 test: $(READY)
 	$(BIN)/pytest -n 3 --dist worksteal
 
-live: live-salt live-regions
+live: live-attacks live-salt live-regions
+
+# With an engine of their own: beside another one, on two cores, neither answers in time.
+live-attacks: $(READY) vllm
+	LIVE_REQUIRED=1 $(BIN)/pytest -m live tests/live/test_live_regions_*.py
 
 # On an engine as it comes: one salt for each request.
 live-salt: $(READY) $(if $(VLLM_BASE_URL),,vllm)
@@ -87,7 +91,7 @@ live-regions: $(READY) $(if $(VLLM_BASE_URL),,vllm)
 
 # What these run on one engine, which the environment names.
 live-salt-parts:
-	LIVE_REQUIRED=1 $(BIN)/pytest -m live tests/live
+	LIVE_REQUIRED=1 $(BIN)/pytest -m live tests/live --ignore-glob='*/test_live_regions_*'
 	$(LIVE) isolation --write reports
 	$(LIVE) max-age --write reports
 	$(MAKE) live-probe PROBED=probe-vllm REGIONS=off
