@@ -19,6 +19,7 @@ LIVE := $(BIN)/python -m reference_gateway.live
 LIVE_MODEL ?= larger
 LIVE_TTFT ?=
 LIVE_MIX ?=
+LIVE_MAX_AGE ?=
 LIVE_PROBE ?=
 ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$VLLM_MODEL"
 
@@ -93,7 +94,7 @@ live-regions: $(READY) $(if $(VLLM_BASE_URL),,vllm)
 live-salt-parts:
 	LIVE_REQUIRED=1 $(BIN)/pytest -m live tests/live --ignore-glob='*/test_live_regions_*'
 	$(LIVE) isolation --write reports
-	$(LIVE) max-age --write reports
+	$(LIVE) max-age $(LIVE_MAX_AGE) --write reports
 	$(MAKE) live-probe PROBED=probe-vllm REGIONS=off
 
 live-regions-parts:
