@@ -24,6 +24,12 @@ _OPTIONS: Final = (
     ),
     ("--max-headers", "header_count", click.IntRange(8, 10_000), "most headers of a request (431)"),
     ("--head-deadline", "head_seconds", _SECONDS, "seconds in which a request's head must have come"),
+    (
+        "--keep-alive",
+        "idle_seconds",
+        click.IntRange(1, 86_400),
+        "seconds for which a connection without a request is kept",
+    ),
     ("--stall-deadline", "stall_seconds", _SECONDS, "seconds in which a caller must take some of an answer"),
     ("--max-connections", "connections", click.IntRange(1, 10**6), "most open connections (503)"),
     (

@@ -26,6 +26,8 @@ class Limits:
     - `fragments`: tools and messages of a request;
     - `header_bytes`, `header_count` and `head_seconds`: the head of a request;
     - `connections`: open ones;
+    - `idle_seconds`: how long a connection without a request is kept. Longer than those in front keep one, by
+      custom 60 seconds: who sends on a connection just as it is closed can't tell what became of a request;
     - `stall_seconds`: how long a caller may take nothing of an answer that is there;
     - `concurrency` and `rate` (requests per second, on average over a second): each principal's;
     - `namespaces` and `namespace_seconds`: how many different effective namespaces a tenant may use
@@ -39,6 +41,7 @@ class Limits:
     header_bytes: int = 65_536
     header_count: int = 100
     head_seconds: float = 10.0
+    idle_seconds: int = 75
     stall_seconds: float = 60.0
     connections: int = field(default_factory=default_connections)
     concurrency: int | None = 1024

@@ -74,6 +74,7 @@ def serve(app: ASGIApp, front: Front, host: str, port: int, *, stop_with_stdin: 
             log_config=None,
             log_level="warning",
             server_header=False,
+            timeout_keep_alive=front.limits.idle_seconds,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
         server = _Server(

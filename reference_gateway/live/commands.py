@@ -63,7 +63,7 @@ def max_age_command(*, trials: int, idle: bool, folder: Path | None) -> int:
     """Until when state under a bound on age is reused, if the gateway keeps it by generations.
 
     First on an idle engine, then on one with a single slot and a full queue, which is one of `make vllm`.
-    Where callers wait for a processor as well, the latter can't tell what is late from what is seen late.
+    Where those who ask wait for a processor themselves, nothing is shown.
     """
     with engine.any_engine() as running:
         seen_on = figures.occasion(running)

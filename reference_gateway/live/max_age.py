@@ -7,6 +7,10 @@ time* if its response ended before the bound, counted from the sending of the wr
 older. It was *late* if its response ended after the bound, counted from the end of the writer's, since all
 state was older then. One between the two proves nothing.
 
+Both are told by the clocks of those who ask, which are worth nothing where they wait for a processor: then
+they see late what ended in time. So a run also notes how late a sleeper wakes beside them, and where that is
+more than the margin it shows nothing.
+
 Every fifth trial writes and reads without a bound: a control that the engine still holds what the others no
 longer get.
 """
@@ -37,6 +41,7 @@ _WAYS: Final[tuple[Json, ...]] = ({}, {"stream": True, "stream_options": {"inclu
 """Readers ask for plain responses and for streamed ones."""
 _QUEUE: Final = 0.6
 """How long the queue of others' requests is, as a share of the deadline: some readers wait for too long."""
+_NAP: Final = 0.02
 _OTHERS_TOKENS: Final = (10, 60)
 
 
@@ -80,6 +85,8 @@ class Run:
     title: str
     times: Times
     trials: tuple[Trial, ...]
+    lag: float
+    """The most seconds that the clocks of those who asked were late."""
 
     def of(self, *, bounded: bool, since: float, until: float) -> tuple[Trial, ...]:
         """Give the trials whose reader was sent so many seconds after the writer, `until` excluded."""
@@ -103,23 +110,38 @@ class Run:
         return sum(trial.answered - trial.written >= self.times.bound for trial in self.reuses)
 
     @property
+    def shows(self) -> bool:
+        """Whether the clocks of those who asked were good enough to tell."""
+        return self.lag < self.times.margin
+
+    @property
     def as_expected(self) -> bool:
-        """Whether no reuse under a bound was late, while there was some early, and late without a bound."""
+        """Whether no reuse under a bound was late, while there was some early, and late without a bound.
+
+        Of clocks that can't tell, nothing is as expected.
+        """
         early = self.of(bounded=True, since=0, until=self.times.window / 2)
         late = self.of(bounded=False, since=self.times.bound, until=float("inf"))
-        return not self.late and _most_reused(early) and _most_reused(late)
+        return self.shows and not self.late and _most_reused(early) and _most_reused(late)
+
+    @property
+    def verdict(self) -> str:
+        """Say whether it was as expected, or else why not."""
+        if not self.shows:
+            return "NOTHING IS SHOWN: those who asked waited for a processor, for longer than the margin."
+        return "As expected." if self.as_expected else "NOT AS EXPECTED."
 
 
 def max_age_idle(engine: Engine, trials: int) -> Run:
     """Run trials on an engine that has little else to do."""
-    return Run("An idle engine", IDLE, _run(engine, IDLE, trials))
+    return _run("An idle engine", engine, IDLE, trials)
 
 
 def max_age_queued(engine: Engine, trials: int) -> Run:
     """Run trials on an engine with one slot, for which others queue as well."""
     others = Client(engine.url, engine.model, engine.headers())
     with _busy(others, QUEUED.deadline * _QUEUE):
-        return Run("An engine with one slot and a full queue", QUEUED, _run(engine, QUEUED, trials))
+        return _run("An engine with one slot and a full queue", engine, QUEUED, trials)
 
 
 def markdown(occasion: Occasion, runs: Sequence[Run]) -> str:
@@ -132,15 +154,35 @@ def document(occasion: Occasion, runs: Sequence[Run]) -> Json:
     return {"seen_on": occasion.document(), "runs": [asdict(run) for run in runs]}
 
 
-def _run(engine: Engine, times: Times, trials: int) -> tuple[Trial, ...]:
+def _run(title: str, engine: Engine, times: Times, trials: int) -> Run:
     options = ("--max-age", "generations", "--engine-deadline", str(times.deadline))
     with running_gateway(engine, *options, "--abort-margin", str(times.margin)) as gateway:
         plays = [
             partial(_trial, gateway.client(number % TENANTS), times, bounded=number % _CONTROL != 0)
             for number in range(trials)
         ]
-        with ThreadPoolExecutor(max_workers=trials) as pool:
-            return tuple(pool.map(_call, plays))
+        with _sleeper() as late, ThreadPoolExecutor(max_workers=trials) as pool:
+            seen = tuple(pool.map(_call, plays))
+    return Run(title, times, seen, max(late))
+
+
+@contextlib.contextmanager
+def _sleeper() -> Iterator[Sequence[float]]:
+    """Give by how many seconds somebody who sleeps again and again has woken too late so far."""
+    done, late = Event(), [0.0]
+
+    def sleep_again_and_again() -> None:
+        while not done.is_set():
+            due = time.monotonic() + _NAP
+            time.sleep(_NAP)
+            late.append(time.monotonic() - due)
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(sleep_again_and_again)
+        try:
+            yield late
+        finally:
+            done.set()
 
 
 def _call(play: Callable[[], Trial]) -> Trial:
@@ -221,8 +263,8 @@ def _rendered(run: Run) -> str:
         Bound {times.bound} s, deadline {times.deadline:g} s, margin {times.margin:g} s,
         {len(run.trials)} trials.
         Of {len(run.reuses)} reuses under the bound {run.in_time} were surely in time and {run.late} late.
-        The longest that a reader waited was {longest:.2f} s.
-        {"As expected." if run.as_expected else "NOT AS EXPECTED."}"""
+        A reader waited {longest:.2f} s at most; the clocks were at most {run.lag * 1000:.0f} ms late.
+        {run.verdict}"""
     header = ("reader sent", "seconds after the writer", "trials", "turned away", "reused")
     return "\n\n".join((f"## {run.title}", table(header, rows), paragraph(told)))
 

@@ -6,6 +6,7 @@ import pytest
 
 from reference_gateway.live import mix, policies, ttft
 from reference_gateway.live.experiment import Expected, Experiment, Figure, Seen, Step
+from reference_gateway.live.max_age import QUEUED, Run, Trial
 from reference_gateway.live.mix import Served, Span
 from reference_gateway.live.mixed_load import Arrival, Someone
 from reference_gateway.live.policies import NEW_TENANT, PUBLIC, SAME_BYTES, Row
@@ -153,3 +154,41 @@ def test_a_step_is_as_expected_if_every_trial_is(expected: Expected, reused: int
     trial = Seen(reused, could=128, counted=0, outcome="", public=64)
     step = Step("", expected, "", "")
     assert Experiment("", (Figure(step, (trial, trial)),)).as_expected == right
+
+
+EARLY = Trial(bounded=True, written=0.1, sent=1.0, answered=1.1, reused=900)
+UNBOUNDED = Trial(bounded=False, written=0.1, sent=14.0, answered=14.1, reused=900)
+LATE = Trial(bounded=True, written=0.1, sent=6.0, answered=12.2, reused=900)
+BETWEEN = Trial(bounded=True, written=0.3, sent=6.0, answered=12.2, reused=900)
+
+
+def of_ages(*more: Trial, lag: float = 0.01, trials: tuple[Trial, ...] = (EARLY, UNBOUNDED)) -> Run:
+    return Run("", QUEUED, (*trials, *more), lag)
+
+
+@pytest.mark.parametrize("run", [of_ages(), of_ages(BETWEEN), of_ages(replace(LATE, reused=0))], ids=str)
+def test_bounds_on_age_are_as_expected(run: Run) -> None:
+    assert run.as_expected
+    assert run.verdict == "As expected."
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        of_ages(LATE),
+        of_ages(trials=(EARLY,)),
+        of_ages(trials=(UNBOUNDED,)),
+        of_ages(*[replace(EARLY, reused=0)] * 2),
+    ],
+    ids=["a late reuse", "no control", "no reuse", "most not reused"],
+)
+def test_bounds_on_age_are_not_as_expected(run: Run) -> None:
+    assert not run.as_expected
+    assert run.verdict == "NOT AS EXPECTED."
+
+
+@pytest.mark.parametrize("more", [(), (LATE,)], ids=["none late", "one late"])
+def test_clocks_that_are_late_by_more_than_the_margin_show_nothing(more: tuple[Trial, ...]) -> None:
+    run = of_ages(*more, lag=QUEUED.margin)
+    assert not run.as_expected
+    assert run.verdict.startswith("NOTHING IS SHOWN")

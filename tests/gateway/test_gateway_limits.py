@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from http.client import HTTPConnection
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import requests
 
 from gateway.process import running
 from gateway.talk import BOB, MONDAY, NAMESAKE, TUESDAY, Caller, Reply, intent, message, text
+from reference_gateway.callers.limits import Limits
 
 HEAD = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {MONDAY}\r\n"
 STRICT = (
@@ -115,6 +117,19 @@ def test_a_caller_who_takes_nothing_of_its_answers_is_given_up() -> None:
         with closing(connect(url)) as connection, pytest.raises(OSError, match=r"Broken pipe|reset"):
             ask_without_listening(connection)
         assert 'connections_closed_total{reason="stalled"}' in metrics(url)
+
+
+def test_an_idle_connection_is_closed_and_by_default_not_before_those_of_a_balancer_in_front() -> None:
+    with running("--keep-alive", "1") as (url, _):
+        host = url.removeprefix("http://")
+        with closing(HTTPConnection(host, timeout=30)) as connection:
+            for _ in range(2):
+                connection.request("GET", "/healthz")
+                response = connection.getresponse()
+                assert (response.status, response.will_close) == (200, False)
+                response.read()
+            assert connection.sock.recv(1) == b""
+    assert Limits().idle_seconds > 60
 
 
 def test_a_head_without_an_end_is_refused_as_soon_as_it_is_too_large(strict_url: str) -> None:
