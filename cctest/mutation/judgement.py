@@ -4,8 +4,12 @@ A check kills a mutant by failing; one of level SHOULD, by a warning. A crash, a
 asked for, an error and an inconclusive check kill nothing.
 """
 
+import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
 
 from cctest.mutation.by_probe import Probed
 from cctest.mutation.by_vectors import Ran
@@ -13,6 +17,9 @@ from cctest.mutation.mutant import Finding, Mutant, Status, Verdict
 from cctest.probe.case import Case
 from cctest.vectors.model import Vector
 from cctest.verdict import Check, Result
+
+_NOTE: Final = 300
+"""Most characters of a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +164,21 @@ def _elsewhere(mutant: Mutant, seen: Iterable[Seen]) -> str:
 def _breakage(runs: Iterable[Run], seen: Iterable[Seen]) -> str:
     told = [run.broke for run in runs if run.broke]
     told += [f"{one.check}: {one.message}" for one in seen if one.broke]
-    return told[0][:300]
+    return without_folders(told[0])[:_NOTE]
+
+
+def without_folders(text: str) -> str:
+    """Take out where on this machine a file lies: a report is for others, and the same wherever it is made."""
+    folders = {
+        str(Path(__file__).parents[2]),
+        tempfile.gettempdir(),
+        sys.prefix,
+        sys.base_prefix,
+        str(Path.home()),
+    }
+    for folder in sorted(folders - {"/"}, key=len, reverse=True):
+        text = text.replace(f"{folder}/", "")
+    return text
 
 
 def unexplained(mutant: Mutant, verdict: Verdict) -> tuple[Finding, ...]:

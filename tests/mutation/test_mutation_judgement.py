@@ -1,9 +1,12 @@
 """What kills a mutant, and what doesn't."""
 
+import sys
+import tempfile
 from dataclasses import replace
 
 import pytest
 
+import cctest
 from cctest.mutation.by_probe import Probed
 from cctest.mutation.by_vectors import Ran
 from cctest.mutation.catalogue import load_mutants
@@ -110,3 +113,11 @@ def test_an_error_of_a_vector_kills_nothing() -> None:
     name = "smallest-max-age-in-the-middle-wins#after_fragment_2"
     runs = [READER.of_vectors(Ran(((name, result, "x"),), applied=True)) for result in ("error", "fail")]
     assert [decide(mutant, [run], 1.0).status for run in runs] == [Status.BROKE, Status.KILLED]
+
+
+def test_a_note_names_no_folder_of_the_machine() -> None:
+    module = cctest.__file__
+    library = f"{sys.prefix}/lib/x.py"
+    scratch = f"{tempfile.gettempdir()}/scratch/proof"
+    told = verdict(broke=f'File "{module}", line 1, in "{library}": {scratch}: at /messages/0')
+    assert told.note == 'File "cctest/__init__.py", line 1, in "lib/x.py": scratch/proof: at /messages/0'
