@@ -168,14 +168,9 @@ def _breakage(runs: Iterable[Run], seen: Iterable[Seen]) -> str:
 
 
 def without_folders(text: str) -> str:
-    """Take out where on this machine a file lies: a report is for others, and the same wherever it is made."""
-    folders = {
-        str(Path(__file__).parents[2]),
-        tempfile.gettempdir(),
-        sys.prefix,
-        sys.base_prefix,
-        str(Path.home()),
-    }
+    """Take out where on this machine a file lies: a report is for others."""
+    here = Path(__file__).parents[2]
+    folders = {*map(str, (here, Path.home())), tempfile.gettempdir(), sys.prefix, sys.base_prefix}
     for folder in sorted(folders - {"/"}, key=len, reverse=True):
         text = text.replace(f"{folder}/", "")
     return text
