@@ -39,7 +39,7 @@ _CONTROL: Final = 5
 _SENTENCES: Final = 40
 _WAYS: Final[tuple[Json, ...]] = ({}, {"stream": True, "stream_options": {"include_usage": True}})
 """Readers ask for plain responses and for streamed ones."""
-_QUEUE: Final = 0.6
+_QUEUE: Final = 0.8
 """How long the queue of others' requests is, as a share of the deadline: some readers wait for too long."""
 _NAP: Final = 0.02
 _OTHERS_TOKENS: Final = (10, 60)
@@ -58,6 +58,11 @@ class Times:
     def window(self) -> float:
         """For how long a generation serves new requests."""
         return self.bound - self.deadline - self.margin
+
+    @property
+    def open(self) -> float:
+        """Until when one surely does, for those who are served without a delay of more than the margin."""
+        return self.window - self.margin
 
 
 IDLE: Final = Times(bound=15, deadline=6.0, margin=1.0, spread=20.0)
@@ -120,7 +125,7 @@ class Run:
 
         Of clocks that can't tell, nothing is as expected.
         """
-        early = self.of(bounded=True, since=0, until=self.times.window / 2)
+        early = self.of(bounded=True, since=0, until=self.times.open)
         late = self.of(bounded=False, since=self.times.bound, until=float("inf"))
         return self.shows and not self.late and _most_reused(early) and _most_reused(late)
 
@@ -244,8 +249,8 @@ def _most_reused(trials: Sequence[Trial]) -> bool:
 def _rendered(run: Run) -> str:
     times, end = run.times, float("inf")
     spans = (
-        ("well inside the bound", True, 0.0, times.window / 2),
-        ("inside, a generation still open", True, times.window / 2, times.window),
+        ("well inside the bound", True, 0.0, times.open),
+        ("inside, the generation about to close", True, times.open, times.window),
         ("inside, the generation closed", True, times.window, float(times.bound)),
         ("at the bound or past it", True, float(times.bound), end),
         ("inside, no bound (control)", False, 0.0, float(times.bound)),
