@@ -1,15 +1,14 @@
 """The HTTP interface: chat completions, capabilities, models, health, readiness, metrics."""
 
-import contextlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Final
 
 import orjson
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -27,7 +26,6 @@ from reference_gateway.nonce import Nonces
 from reference_gateway.plan import Plan, make_plan
 from reference_gateway.refusal import (
     RefusalError,
-    code_of,
     model_not_found,
     models_unknown,
     template_not_allowed,
@@ -35,6 +33,16 @@ from reference_gateway.refusal import (
 )
 from reference_gateway.request import jsontext
 from reference_gateway.request.intake import ChatRequest, read_chat_request
+from reference_gateway.responses import (
+    EventStream,
+    JsonText,
+    Relayed,
+    disconnected,
+    event,
+    fault,
+    http_error,
+    refused,
+)
 from reference_gateway.status import cache_status
 from reference_gateway.telemetry.exchange import current, note_error
 from reference_gateway.telemetry.metrics import CONTENT_TYPE
@@ -123,27 +131,27 @@ class Gateway:
 
     def _response(self, chat: ChatRequest, plan: Plan, answer: Answer) -> Response:
         if isinstance(answer, Streamed):
-            return _Relayed(self._relay(plan, answer.chunks), answer.close)
+            return Relayed(self._relay(plan, answer.chunks), answer.close)
         if isinstance(answer, Forwarded):
-            return _Json(self._with_status(plan, answer))
+            return JsonText(self._with_status(plan, answer))
         completion = Completion(chat.model, answer, self._status(plan, answer))
         if not chat.stream:
             return JSONResponse(completion.plain())
-        return _EventStream(_stream(completion, include_usage=chat.include_usage))
+        return EventStream(_stream(completion, include_usage=chat.include_usage))
 
     async def _relay(self, plan: Plan, chunks: AsyncIterator[list[str | Forwarded]]) -> AsyncIterator[bytes]:
         """Spell a stream; one that broke off ends in an error event and without `[DONE]`."""
         try:
             async for together in chunks:
                 yield b"".join(
-                    _event(self._with_status(plan, chunk)) + DONE
+                    event(self._with_status(plan, chunk)) + DONE
                     if isinstance(chunk, Forwarded)
-                    else _event(chunk)
+                    else event(chunk)
                     for chunk in together
                 )
         except RefusalError as error:
             note_error(error.code)
-            yield _event(json.dumps(error.body()))
+            yield event(json.dumps(error.body()))
 
     def _with_status(self, plan: Plan, answer: Forwarded) -> str:
         """Put our own status, and nobody else's, into an engine's response object (READ-10)."""
@@ -179,46 +187,6 @@ class Gateway:
         return chat, plan
 
 
-class _Json(Response):
-    """A JSON text, with no more headers than it needs."""
-
-    def __init__(self, text: str) -> None:
-        self.status_code = 200
-        self.background = None
-        self.body = text.encode()
-        self.raw_headers = [
-            (b"content-length", b"%d" % len(self.body)),
-            (b"content-type", b"application/json"),
-        ]
-
-
-class _EventStream(StreamingResponse):
-    """A stream of server-sent events, for as long as somebody listens."""
-
-    media_type = "text/event-stream"
-
-    def __init__(self, events: AsyncIterator[bytes]) -> None:
-        super().__init__(events, headers={"Cache-Control": "no-cache"})
-
-    async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
-        with contextlib.suppress(ClientDisconnect):
-            await unless_gone(receive, self.stream_response(send))
-
-
-class _Relayed(_EventStream):
-    """A stream that an engine is still writing, whose work ends with it, however it ends."""
-
-    def __init__(self, events: AsyncIterator[bytes], close: Callable[[], None]) -> None:
-        super().__init__(events)
-        self._close = close
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._close()
-
-
 class _ChatFirst:
     """Answers chat requests by itself, at a third of what the way through all the routes costs."""
 
@@ -234,7 +202,7 @@ class _ChatFirst:
         try:
             response = await self._answer(request)
         except Exception as error:
-            await (await _fault(request, error))(scope, receive, send)
+            await (await fault(request, error))(scope, receive, send)
             raise  # the server tells it in its log
         await response(scope, receive, send)
 
@@ -242,9 +210,9 @@ class _ChatFirst:
         try:
             return await self._gateway.chat_completions(request)
         except RefusalError as error:
-            return await _refused(request, error)
+            return await refused(request, error)
         except ClientDisconnect as error:
-            return await _disconnected(request, error)
+            return await disconnected(request, error)
 
 
 def create_app(backend: Backend, front: Front, approximate: Approximate = Approximate.EXACT) -> ASGIApp:
@@ -261,50 +229,15 @@ def create_app(backend: Backend, front: Front, approximate: Approximate = Approx
             Route("/metrics", gateway.metrics, methods=["GET"]),
         ],
         exception_handlers={
-            RefusalError: _refused,
-            HTTPException: _http_error,
-            ClientDisconnect: _disconnected,
-            Exception: _fault,
+            RefusalError: refused,
+            HTTPException: http_error,
+            ClientDisconnect: disconnected,
+            Exception: fault,
         },
     )
     return Observer(_ChatFirst(gateway, routes), front.log, front.metrics)
 
 
 async def _stream(completion: Completion, *, include_usage: bool) -> AsyncIterator[bytes]:
-    for event in completion.events(include_usage=include_usage):
-        yield event
-
-
-def _event(text: str) -> bytes:
-    return f"data: {text}\n\n".encode()
-
-
-async def _refused(_: Request, error: Exception) -> Response:
-    if not isinstance(error, RefusalError):
-        raise error
-    note_error(error.code)
-    return JSONResponse(error.body(), error.status, error.headers)
-
-
-async def _http_error(_: Request, error: Exception) -> Response:
-    """Answer an unknown path or method in the shape of every other error."""
-    if not isinstance(error, HTTPException):
-        raise error
-    code = code_of(error.status_code)
-    note_error(code)
-    return JSONResponse(
-        RefusalError(error.status_code, code, error.detail).body(),
-        error.status_code,
-        dict(error.headers or {}),
-    )
-
-
-async def _disconnected(_: Request, __: Exception) -> Response:
-    """End an exchange whose caller has gone; nobody reads the response."""
-    note_error("client_gone")
-    return Response(status_code=400)
-
-
-async def _fault(_: Request, __: Exception) -> Response:
-    note_error("internal_error")
-    return JSONResponse(RefusalError(500, "internal_error", "internal fault of the gateway").body(), 500)
+    for spelt in completion.events(include_usage=include_usage):
+        yield spelt

@@ -100,6 +100,7 @@ def test_every_module_of_the_harness_has_its_layer() -> None:
     [
         ("request", ("backend", "engine", "in_process", "lowering", "plan", "app")),
         ("plan.py", ("backend", "engine", "in_process", "lowering", "callers", "app")),
+        ("responses.py", ("backend", "engine", "in_process", "lowering", "plan", "request", "app")),
         ("lowering", ("backend", "engine", "in_process", "callers", "app")),
         ("rendering", ("backend", "engine", "in_process", "lowering", "plan", "callers", "app")),
         ("in_process", ("callers", "app")),
