@@ -31,6 +31,9 @@ _DEFAULT = Settings()
     help="Most blocks retained.",
 )
 @click.option("--no-usage-details", is_flag=True, help="Don't tell how many tokens were reused.")
+@click.option(
+    "--regions", is_flag=True, help="Take several salts in one request, as a vLLM with our plugin does."
+)
 @click.option("--model", default=_DEFAULT.model, show_default=True, help="Name of the model served.")
 @click.option("--stop-with-stdin", is_flag=True, help="Stop when standard input ends.")
 def command(
@@ -40,6 +43,7 @@ def command(
     block_size: int,
     capacity_blocks: int,
     no_usage_details: bool,
+    regions: bool,
     model: str,
     stop_with_stdin: bool,
 ) -> None:
@@ -60,5 +64,7 @@ def command(
             f"warning: {host} can be reached from other machines; whoever reaches it can read what was sent "
             "to the engine and change how it behaves\n"
         )
-    settings = Settings(model, block_size, capacity_blocks, usage_details=not no_usage_details)
+    settings = Settings(
+        model, block_size, capacity_blocks, usage_details=not no_usage_details, regions=regions
+    )
     serve(settings, host, port, lambda url: say(f"listening on {url}\n"), stop_with_stdin=stop_with_stdin)

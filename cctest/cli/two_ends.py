@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from cctest.instrument.client import running_engine
+from cctest.instrument.settings import Settings
 from cctest.probe.bundled import BACKENDS, BY_ITSELF, EMBEDDED, FORWARDING, Bundled
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -28,7 +29,7 @@ class ChosenEngine:
 
     `record` is the URL of an instrumented engine that runs, `start` the address at which to start one. With
     `backend` vllm the bundled gateway forwards to `behind`, or else to an instrumented engine of the run's.
-    `options` are more options of the bundled gateway's.
+    `options` are more options of the bundled gateway's. `regions` tells that the run's engine has them.
     """
 
     record: str | None
@@ -36,6 +37,7 @@ class ChosenEngine:
     backend: str
     behind: str | None
     options: tuple[str, ...] = ()
+    regions: bool = False
 
     def check(self, *, bundled: bool) -> None:
         """Refuse what doesn't go together. Raises click's UsageError."""
@@ -45,6 +47,9 @@ class ChosenEngine:
             raise click.UsageError("--backend, --engine-url and --serve-option go with --bundled")
         if bundled and self.backend != FORWARDING and (self.record or self.start or self.behind):
             raise click.UsageError(f"the {self.backend} backend has no engine behind it: give --backend vllm")
+
+        if self.regions and self.start is None and not (self._own and self.record is None):
+            raise click.UsageError("--engine-regions is about an engine that the run starts itself")
 
     @property
     def two_ended(self) -> bool:
@@ -58,12 +63,13 @@ class ChosenEngine:
     @contextmanager
     def opened(self) -> Iterator[Ends]:
         """Give the engines of a run, started if need be."""
+        settings = Settings(regions=self.regions)
         if self.start is not None:
             host, port = self.start
-            with running_engine(host=host, port=port) as url:
+            with running_engine(settings, host=host, port=port) as url:
                 yield Ends(url, self._gateway(url))
         elif self._own and self.record is None:
-            with running_engine() as url:
+            with running_engine(settings) as url:
                 yield Ends(url, self._gateway(url))
         else:
             yield Ends(self.record, self._gateway(self.record))
@@ -83,7 +89,7 @@ def _address(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
 
 
 def engine_options(command: _F) -> Callable[..., Any]:
-    """Add --engine, --start-engine, --backend and --engine-url to a command, which gets `engine`."""
+    """Add --engine, --start-engine, --backend and what belongs to them to a command, which gets `engine`."""
 
     @functools.wraps(command)
     def gathered(
@@ -93,9 +99,10 @@ def engine_options(command: _F) -> Callable[..., Any]:
         backend: str,
         behind: str | None,
         options: tuple[str, ...],
+        regions: bool,
         **others: Any,
     ) -> Any:
-        return command(engine=ChosenEngine(record, start, backend, behind, options), **others)
+        return command(engine=ChosenEngine(record, start, backend, behind, options, regions), **others)
 
     wrapped: Callable[..., Any] = gathered
     for option in (
@@ -113,6 +120,12 @@ def engine_options(command: _F) -> Callable[..., Any]:
             type=click.Choice(BACKENDS),
             default=EMBEDDED,
             help="With --bundled: the gateway's backend; vllm forwards, to a `cctest engine` by default.",
+        ),
+        click.option(
+            "--engine-regions",
+            "regions",
+            is_flag=True,
+            help="The engine that is started for the run takes several salts in one request.",
         ),
         click.option(
             "--start-engine",

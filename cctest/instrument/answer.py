@@ -47,6 +47,19 @@ class Answer:
             response["usage"] = self._usage(self._completion_tokens)
         return response
 
+    def text_completion(self) -> dict[str, JsonValue]:
+        """Give the response object of a completion that is no chat."""
+        choices: list[JsonValue] = [
+            {
+                "index": index,
+                "text": "".join(_pieces(canary)),
+                "logprobs": None,
+                "finish_reason": self.finish_reason,
+            }
+            for index, canary in enumerate(self.canaries)
+        ]
+        return self._envelope("text_completion", choices) | {"usage": self._usage(self._completion_tokens)}
+
     def chunks(self, *, include_usage: bool) -> Iterator[dict[str, JsonValue]]:
         """Yield the chunks of a stream."""
         spoken = 0

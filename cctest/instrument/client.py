@@ -13,11 +13,13 @@ from urllib.parse import quote
 from cctest.child import running
 from cctest.contract.source import JsonValue
 from cctest.instrument.record import Ending
+from cctest.instrument.regions import Region
 from cctest.instrument.settings import NAME, Settings
 from cctest.problem import TargetProblem, UsageProblem
 from cctest.target.chat import ABSENT, Absent
 from cctest.target.exchange import ExchangeError, Request, Response, Target
 
+CHAT_PATH: Final = "/v1/chat/completions"
 DEADLINE: Final = 10.0
 """Seconds for one exchange with an engine."""
 
@@ -29,7 +31,8 @@ class EngineRecord:
     `arrived` and `ended` are monotonic seconds of the engine's machine. Header names are in lower case; a
     value that may be a credential is `record.header_digest` of it. `body` is exactly what was received.
     `status` is the HTTP status that was sent. `prompt_tokens` and `cached_tokens` are None where nothing was
-    computed. `misbehaviour` is the `do` of the rule that was applied, if any.
+    computed. `misbehaviour` is the `do` of the rule that was applied, if any. `regions` are those that the
+    request brought, `in_effect` those that held; without, `cache_salt` is that of all of it.
     """
 
     number: int
@@ -47,6 +50,23 @@ class EngineRecord:
     cached_tokens: int | None
     canaries: tuple[str, ...]
     misbehaviour: JsonValue
+    regions: tuple[Region, ...] = ()
+    in_effect: tuple[Region, ...] = ()
+
+    @property
+    def asks_for_answer(self) -> bool:
+        """Whether it is a chat request. A gateway may also have a caller's text rendered, and no more."""
+        return self.path.partition("?")[0] == CHAT_PATH
+
+    @property
+    def salts(self) -> "tuple[JsonValue | Absent, ...]":
+        """All salts that it brought; the first one is `cache_salt`."""
+        return (self.cache_salt, *(region.salt for region in self.regions))
+
+    @property
+    def partitions(self) -> "tuple[tuple[int, JsonValue | Absent], ...]":
+        """The salts that held, each with the token from which on, in order."""
+        return tuple((one.start, one.salt) for one in self.in_effect) or ((0, self.cache_salt),)
 
     def header(self, name: str) -> str | None:
         """Give the first value of a header; `name` in lower case."""
@@ -192,6 +212,7 @@ def running_engine(
     arguments = ["cctest", "engine", "--host", host, "--port", str(port), "--model", wanted.model]
     arguments += ["--block-size", str(wanted.block_size), "--capacity-blocks", str(wanted.capacity_blocks)]
     arguments += [] if wanted.usage_details else ["--no-usage-details"]
+    arguments += ["--regions"] if wanted.regions else []
     with running([*arguments, "--stop-with-stdin"], "the instrumented engine") as url:
         yield url
 
@@ -214,4 +235,6 @@ def _entry(told: Mapping[str, Any]) -> EngineRecord:
         cached_tokens=told["cached_tokens"],
         canaries=tuple(told["canaries"]),
         misbehaviour=told["misbehaviour"],
+        regions=tuple(Region(**region) for region in told["regions"]),
+        in_effect=tuple(Region(**region) for region in told["in_effect"]),
     )

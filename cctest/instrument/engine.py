@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
 
 from starlette.types import Receive, Scope, Send
@@ -10,25 +11,42 @@ from starlette.types import Receive, Scope, Send
 from cctest import __version__
 from cctest.contract.source import JsonValue
 from cctest.instrument.answer import Answer, new_canary
-from cctest.instrument.intake import ChatRequest, RefusalError, read_chat_request, read_members
+from cctest.instrument.intake import (
+    ComputedRequest,
+    RefusalError,
+    numbered,
+    read_chat_request,
+    read_completion_request,
+    read_members,
+    rendered,
+)
 from cctest.instrument.misbehaviour import AnswerFault, Cut, CutHow, ErrorBody, Misbehaviour, Rules
 from cctest.instrument.prefix_cache import PrefixCache
 from cctest.instrument.record import Ending, Entry, Record
 from cctest.instrument.settings import Settings
 from cctest.instrument.stream import done, event, events
+from cctest.instrument.template import token_number, tokenize
 from cctest.instrument.visit import JSON, ClientGoneError, CutError, Visit
 
 LARGE: Final = 32_768
 """A body of so many bytes is computed off the event loop."""
 
+PLUGIN: Final = "vllm_cache_regions"
+PLUGIN_VERSION: Final = "0.1.0"
+"""What an engine with regions says that it has; gateways look for it."""
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 BROKEN: Final = b'{"error": {"message": "broken off'
 
 Handler: TypeAlias = Callable[[Visit, bytes], Awaitable[None]]
+Reader: TypeAlias = Callable[[Mapping[str, JsonValue], Settings], ComputedRequest]
 
 
 class InstrumentedEngine:
-    """An ASGI application: chat completions, models, version, health."""
+    """An ASGI application: chat completions, models, version, health.
+
+    With regions also what a gateway needs for them: completions of tokens, what becomes of a conversation
+    and of a text, and what the plugin says of itself.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -41,6 +59,15 @@ class InstrumentedEngine:
             "/version": ("GET", self._version),
             "/health": ("GET", self._health),
         }
+        if settings.regions:
+            self._routes |= {
+                "/cache_regions": ("GET", self._cache_regions),
+                "/v1/completions": ("POST", self._complete),
+                "/v1/chat/completions/render": ("POST", self._render),
+                "/tokenize": ("POST", self._tokenize),
+                "/detokenize": ("POST", self._detokenize),
+            }
+        self._instance = secrets.token_hex(8)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, and record it."""
@@ -83,9 +110,9 @@ class InstrumentedEngine:
             await _refuse(visit, do)
             return
         if len(body) < LARGE:
-            request, cached = self._compute(visit.entry, body)
+            request, cached = self._compute(visit.entry, body, read_chat_request)
         else:
-            request, cached = await asyncio.to_thread(self._compute, visit.entry, body)
+            request, cached = await asyncio.to_thread(self._compute, visit.entry, body, read_chat_request)
         await visit.pause(do.delay_first)
         if do.answer is not None:
             await _answer_nothing(visit, do.answer, stream=request.stream)
@@ -96,7 +123,7 @@ class InstrumentedEngine:
         else:
             await _respond(visit, answer, do)
 
-    def _compute(self, entry: Entry, body: bytes) -> tuple[ChatRequest, int]:
+    def _compute(self, entry: Entry, body: bytes, read: Reader) -> tuple[ComputedRequest, int]:
         """Compute what a body asks for, record what was reused, and give what is told of it.
 
         What is told is of the last of several answers, which reads what the first has left, as in vLLM.
@@ -104,10 +131,13 @@ class InstrumentedEngine:
         """
         members = read_members(body)
         entry.has_salt, entry.cache_salt = "cache_salt" in members, _flat(members.get("cache_salt"))
-        request = read_chat_request(members, self.settings)
+        request = read(members, self.settings)
+        regions = request.regions
+        if request.carried is not None:
+            entry.regions, entry.in_effect = request.carried.regions, regions
         entry.prompt_tokens = len(request.tokens)
         counts = [
-            self._cache.serve(request.tokens, request.salt, request.identity, look_up=request.looks_up)
+            self._cache.serve(request.tokens, regions, request.identity, look_up=request.looks_up)
             for _ in range(request.choices)
         ]
         entry.cached_tokens = counts[0]
@@ -136,6 +166,39 @@ class InstrumentedEngine:
     async def _version(self, visit: Visit, _: bytes) -> None:
         await visit.respond_json(200, {"version": f"cctest-{__version__}"})
 
+    async def _cache_regions(self, visit: Visit, _: bytes) -> None:
+        """GET /cache_regions, as the plugin answers it."""
+        told: dict[str, JsonValue] = {
+            "plugin": PLUGIN,
+            "version": PLUGIN_VERSION,
+            "instance": self._instance,
+            "active": True,
+            "block_size": self.settings.block_size,
+        }
+        await visit.respond_json(200, told)
+
+    async def _complete(self, visit: Visit, body: bytes) -> None:
+        """POST /v1/completions; never streamed."""
+        _, cached = self._compute(visit.entry, body, read_completion_request)
+        answer = self._answer(visit.entry, cached, Misbehaviour())
+        await visit.respond_json(200, answer.text_completion())
+
+    async def _render(self, visit: Visit, body: bytes) -> None:
+        """POST /v1/chat/completions/render."""
+        await visit.respond_json(200, {"token_ids": _numbers(rendered(read_members(body)))})
+
+    async def _tokenize(self, visit: Visit, body: bytes) -> None:
+        """POST /tokenize: a `prompt`, or a conversation."""
+        members = read_members(body)
+        prompt = members.get("prompt")
+        tokens = tokenize(prompt) if isinstance(prompt, str) else rendered(members)
+        await visit.respond_json(200, {"count": len(tokens), "tokens": _numbers(tokens)})
+
+    async def _detokenize(self, visit: Visit, body: bytes) -> None:
+        """POST /detokenize."""
+        tokens = numbered(read_members(body).get("tokens"), "tokens")
+        await visit.respond_json(200, {"prompt": b"".join(tokens).decode("utf-8", "replace")})
+
     async def _health(self, visit: Visit, _: bytes) -> None:
         await visit.respond(200, b"")
 
@@ -145,6 +208,10 @@ def _path(scope: Scope) -> str:
     path = bytes(scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
     query = bytes(scope["query_string"]).decode("latin-1")
     return f"{path}?{query}" if query else path
+
+
+def _numbers(tokens: list[bytes]) -> list[JsonValue]:
+    return [token_number(token) for token in tokens]
 
 
 def _flat(salt: JsonValue) -> JsonValue:

@@ -1,4 +1,4 @@
-"""From a chat body to what the engine computes, or a refusal in vLLM's words and shape.
+"""From a body to what the engine computes, or a refusal in vLLM's words and shape.
 
 Unknown members are ignored, wherever they stand. `max_tokens` and `stop` are ignored too: a truncated answer
 would have no canary.
@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from cctest.contract.source import JsonValue
+from cctest.instrument.regions import SALT_LENGTH, Region, Regions, RegionsError, read_regions
 from cctest.instrument.settings import Settings
-from cctest.instrument.template import execution_identity, render
+from cctest.instrument.template import execution_identity, numbered_token, render, tokenize
 
-SALT_LENGTH: Final = 128
-"""Most characters in a `cache_salt`."""
 CHOICE_LIMIT: Final = 16
 """Most answers to one request."""
 
@@ -40,20 +39,29 @@ class RefusalError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ChatRequest:
-    """What is computed. `salt` is None for the engine's shared partition.
+class ComputedRequest:
+    """What is computed. `salt` is None for the engine's shared partition, `carried` what came of regions.
 
     Where something is to be told of each token of the prompt, all are computed and none is looked up, as in
     vLLM: `looks_up` is false then.
     """
 
     salt: str | None
+    carried: Regions | None
     tokens: list[bytes]
     identity: bytes
     choices: int
     stream: bool
     include_usage: bool
     looks_up: bool
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """The partitions that hold, in order; none at all where that is the shared one."""
+        if self.salt is None:
+            return ()
+        flat = (Region(0, self.salt),)
+        return flat if self.carried is None else self.carried.in_effect(self.tokens, self.salt)
 
 
 def read_members(body: bytes) -> dict[str, JsonValue]:
@@ -67,8 +75,38 @@ def read_members(body: bytes) -> dict[str, JsonValue]:
     return value
 
 
-def read_chat_request(members: Mapping[str, JsonValue], settings: Settings) -> ChatRequest:
+def read_chat_request(members: Mapping[str, JsonValue], settings: Settings) -> ComputedRequest:
     """Read the members of a chat body. Raises RefusalError."""
+    return _read_request(members, settings, rendered(members))
+
+
+def read_completion_request(members: Mapping[str, JsonValue], settings: Settings) -> ComputedRequest:
+    """Read the members of a body whose `prompt` is a text or the numbers of tokens. Raises RefusalError."""
+    prompt = members.get("prompt")
+    return _read_request(
+        members, settings, tokenize(prompt) if isinstance(prompt, str) else numbered(prompt, "prompt")
+    )
+
+
+def rendered(members: Mapping[str, JsonValue]) -> list[bytes]:
+    """Give the tokens of a conversation. Raises RefusalError."""
+    return render(_fragments(members, "tools"), _fragments(members, "messages", least=1))
+
+
+def numbered(value: JsonValue, name: str) -> list[bytes]:
+    """Give the tokens that a member `name` has the numbers of. Raises RefusalError."""
+    numbers = [one for one in value if type(one) is int] if isinstance(value, list) else []
+    try:
+        if numbers and numbers == value:
+            return list(map(numbered_token, numbers))
+    except OverflowError:
+        pass
+    raise RefusalError(400, "must be the numbers of tokens", name)
+
+
+def _read_request(
+    members: Mapping[str, JsonValue], settings: Settings, tokens: list[bytes]
+) -> ComputedRequest:
     model = members.get("model") or settings.model
     if model != settings.model:
         raise RefusalError(404, f"The model `{model}` does not exist.", "model")
@@ -78,9 +116,11 @@ def read_chat_request(members: Mapping[str, JsonValue], settings: Settings) -> C
     stream = members.get("stream") is True
     if options and not stream:
         raise RefusalError(400, "Stream options can only be defined when `stream=True`.", "stream_options")
-    return ChatRequest(
-        salt=_salt(members.get("cache_salt")),
-        tokens=render(_fragments(members, "tools"), _fragments(members, "messages", least=1)),
+    salt = _salt(members.get("cache_salt"))
+    return ComputedRequest(
+        salt=salt,
+        carried=_carried(members.get("vllm_xargs"), salt) if settings.regions else None,
+        tokens=tokens,
         identity=execution_identity(settings.model, members),
         choices=_choices(members.get("n")),
         stream=stream,
@@ -101,6 +141,16 @@ def _salt(value: JsonValue) -> str | None:
     else:
         return value
     raise RefusalError(400, message, "cache_salt")
+
+
+def _carried(extra: JsonValue, salt: str | None) -> Regions | None:
+    try:
+        carried = read_regions(extra)
+    except RegionsError as error:
+        raise RefusalError(400, str(error), "vllm_xargs") from None
+    if carried is not None and salt is None:
+        raise RefusalError(400, "regions need a cache_salt beside them", "cache_salt")
+    return carried
 
 
 def _fragments(members: Mapping[str, JsonValue], name: str, least: int = 0) -> list[JsonValue]:

@@ -10,12 +10,13 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from itertools import islice
 from typing import Final
 
 from cctest.contract.source import JsonValue
+from cctest.instrument.regions import Region
 
 ENTRY_LIMIT: Final = 20_000
 """Most entries kept."""
@@ -48,7 +49,8 @@ class Ending(StrEnum):
 class Entry:
     """One request, while and after it is served; `body` is what was received of it.
 
-    `has_salt` tells whether the body had a top-level `cache_salt`.
+    `has_salt` tells whether the body had a top-level `cache_salt`. `regions` are those that it brought, and
+    `in_effect` those that held, once they were compared with the tokens.
     """
 
     number: int
@@ -63,6 +65,8 @@ class Entry:
     body_complete: bool = False
     has_salt: bool = False
     cache_salt: JsonValue = None
+    regions: tuple[Region, ...] = ()
+    in_effect: tuple[Region, ...] = ()
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     canaries: tuple[str, ...] = ()
@@ -89,6 +93,8 @@ class Entry:
             "cached_tokens": self.cached_tokens,
             "canaries": list(self.canaries),
             "misbehaviour": self.misbehaviour,
+            "regions": [asdict(region) for region in self.regions],
+            "in_effect": [asdict(region) for region in self.in_effect],
         }
         if self.has_salt:
             told["cache_salt"] = self.cache_salt

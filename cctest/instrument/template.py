@@ -14,6 +14,8 @@ from cctest.contract.source import JsonValue
 TOKEN_BYTES: Final = 4
 """Most bytes of UTF-8 in a token."""
 
+_NO_UTF_8: Final = b"\xff"
+
 _TOOL: Final = ("type", "function", "custom")
 _MESSAGE: Final = (
     *("role", "name", "content", "refusal", "reasoning_content"),
@@ -34,6 +36,21 @@ def tokenize(text: str) -> list[bytes]:
     """Cut a text into tokens of at most four bytes."""
     encoded = text.encode("utf-8", "surrogatepass")
     return [encoded[start : start + TOKEN_BYTES] for start in range(0, len(encoded), TOKEN_BYTES)]
+
+
+def token_octets(token: bytes) -> bytes:
+    """Give a token as four bytes: those that it lacks are ones that no UTF-8 has."""
+    return token.ljust(TOKEN_BYTES, _NO_UTF_8)
+
+
+def token_number(token: bytes) -> int:
+    """Give the number of a token, below 2**32."""
+    return int.from_bytes(token_octets(token), "little")
+
+
+def numbered_token(number: int) -> bytes:
+    """Give the token of a number. Raises OverflowError for what is none."""
+    return number.to_bytes(TOKEN_BYTES, "little").rstrip(_NO_UTF_8)
 
 
 def execution_identity(model: str, members: Mapping[str, JsonValue]) -> bytes:

@@ -180,7 +180,7 @@ def _judge(expected: Expectation, world: World) -> Judgement:
 
 def _any_reuse(seen: Observation) -> bool:
     outcomes = {entry.get("outcome") for entry in seen.entries or ()}
-    recorded = any(record.cached_tokens for record in seen.records or ())
+    recorded = any(record.cached_tokens for record in seen.asked)
     counted = seen.chat is not None and bool(seen.chat.cached_tokens)
     return recorded or counted or bool(outcomes & {"exact_hit", "approximate_hit"})
 

@@ -41,13 +41,14 @@ class Ledger:
         """Whether any request of the run reused anything."""
         with self._lock:
             self._refresh()
-            return any(entry.cached_tokens for entry in self._entries.values())
+            return any(entry.cached_tokens for entry in self._entries.values() if entry.asks_for_answer)
 
     @property
     def computed(self) -> int:
         """How many requests the engine computed for this run."""
         with self._lock:
-            return sum(entry.prompt_tokens is not None for entry in self._entries.values())
+            computed = (entry for entry in self._entries.values() if entry.prompt_tokens is not None)
+            return sum(entry.asks_for_answer for entry in computed)
 
     def _refresh(self) -> None:
         """Read what is new, and again what was still being served when it was read last."""

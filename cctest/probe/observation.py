@@ -35,6 +35,11 @@ class Observation:
         return self.chat is not None and self.chat.ok
 
     @property
+    def asked(self) -> tuple[EngineRecord, ...]:
+        """The requests for an answer among the records; the others had a text rendered, and no more."""
+        return tuple(record for record in self.records or () if record.asks_for_answer)
+
+    @property
     def outline(self) -> str:
         """The response in a few words."""
         if self.error is not None:

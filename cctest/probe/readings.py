@@ -172,19 +172,19 @@ def _place(spec: ReadingSpec, world: World) -> str | None:
 
 def _forwarded(spec: ReadingSpec, world: World) -> str | None:
     """Whether a member of the body reached the engine."""
-    records = world.observations[spec.step].records
+    records = world.observations[spec.step].asked
     return None if not records else str(spec.arguments["member"] in records[-1].members()).lower()
 
 
 def _partition(spec: ReadingSpec, world: World) -> str | None:
     """How the partitions of two requests compare, by the engine's record."""
-    first, second = world.observations[spec.step].records, world.observations[str(spec.control)].records
+    first, second = world.observations[spec.step].asked, world.observations[str(spec.control)].asked
     if not first or not second:
         return None
-    salts = [record.cache_salt for record in (first[-1], second[-1])]
-    if not all(isinstance(salt, str) for salt in salts):
+    one, other = first[-1].partitions, second[-1].partitions
+    if not all(isinstance(salt, str) for _, salt in (*one, *other)):
         return "absent"
-    return "same" if salts[0] == salts[1] else "different"
+    return "same" if one == other else "different"
 
 
 _OBSERVERS: Final[Mapping[str, Callable[[ReadingSpec, World], str | None]]] = {

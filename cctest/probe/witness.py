@@ -39,13 +39,13 @@ def by_engine(observation: Observation, text: str) -> tuple[Reuse, Evidence | No
 def engine_counts(observation: Observation) -> tuple[int, int] | None:
     """The prompt tokens and the cached ones of a step, by the engine's record; None without one.
 
-    A gateway may send a request on more than once. What later ones reuse in the same partition is the step's
-    own state, so the first of each partition counts, and the one that reused most.
+    A gateway may send a request on more than once. What later ones reuse in the same partitions is the step's
+    own state, so the first in each counts, and the one that reused most.
     """
     first: dict[str, tuple[int, int]] = {}
-    for entry in observation.records or ():
+    for entry in observation.asked:
         if entry.prompt_tokens is not None:
-            first.setdefault(str(entry.cache_salt), (entry.prompt_tokens, entry.cached_tokens or 0))
+            first.setdefault(str(entry.partitions), (entry.prompt_tokens, entry.cached_tokens or 0))
     return max(first.values(), key=lambda counts: counts[1], default=None)
 
 

@@ -48,11 +48,19 @@ def sources(report: Path) -> set[str]:
     return {item["source"] for check in checks for item in check["evidence"]}
 
 
-def test_the_bundled_gateway_can_be_probed_from_both_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "per_fragment"),
+    [((), False), (("--engine-regions",), True)],
+)
+def test_the_bundled_gateway_can_be_probed_from_both_ends(
+    tmp_path: Path, options: tuple[str, ...], per_fragment: bool
+) -> None:
     report = tmp_path / "report.json"
-    result = probe("--bundled", "--backend", "vllm", *CASES, "--json", report)
+    result = probe("--bundled", "--backend", "vllm", *options, *CASES, "--json", report)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "engine" in sources(report)
+    capabilities = json.loads(report.read_text())["capabilities"]["cache_intent_capabilities"]
+    assert capabilities["per_fragment_share"] is per_fragment
 
 
 def test_an_engine_that_runs_is_attached(engine: str, tmp_path: Path) -> None:
@@ -97,6 +105,11 @@ def test_an_engine_that_is_no_instrumented_one_is_told(tmp_path: Path) -> None:
             "exclude each other",
         ),
         (("--bundled", "--case", "forwarding"), "need an engine"),
+        (("--bundled", "--engine-regions"), "an engine that the run starts itself"),
+        (
+            ("--bundled", "--backend", "vllm", "--engine", "http://e", "--engine-regions"),
+            "an engine that the run starts itself",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_a_mistake_in_the_call(arguments: tuple[str, ...], message: str) -> None:

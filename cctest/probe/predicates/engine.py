@@ -24,6 +24,7 @@ from cctest.probe.judgement import (
 )
 from cctest.probe.observation import Observation
 from cctest.probe.predicates.status import without_status
+from cctest.target.chat import Absent
 from cctest.target.exchange import ExchangeKind
 from cctest.verdict import Evidence, Result, Source
 
@@ -68,7 +69,7 @@ def salt_replaced(expectation: Expectation, world: World) -> Judgement:
     if record is None:
         return missing
     own = json.loads(step.built.body).get("cache_salt")
-    if any(entry.cache_salt == own for entry in step.records or ()):
+    if any(own in entry.salts for entry in step.records or ()):
         return failed(
             "the caller's partition was forwarded", "another cache_salt", "the caller's", _salt(step)
         )
@@ -90,7 +91,11 @@ def members_stripped(expectation: Expectation, world: World) -> Judgement:
 
 
 def partitions_unique(expectation: Expectation, world: World) -> Judgement:
-    """Each of `steps` got a partition of its own; an absent one would be the shared default (BND-10)."""
+    """Each of `steps` got a partition of its own; an absent one would be the shared default (BND-10).
+
+    With regions that is the partition at the end of the prompt: what stands in front of the text that has to
+    be alone may be shared.
+    """
     names = expectation.arguments.get("steps")
     seen: dict[str, str] = {}
     evidence: list[Evidence] = []
@@ -102,11 +107,10 @@ def partitions_unique(expectation: Expectation, world: World) -> Judgement:
         if record is None:
             return _nothing_arrived(step, world)
         evidence.append(_salt(step))
-        for entry in step.records or ():
-            salt = entry.cache_salt
+        for salt in _last_salts(step):
             if not isinstance(salt, str) or not salt:
                 message = "a request that must be alone got the engine's shared default partition"
-                return failed(message, "a cache_salt of its own", _in_words(entry), *evidence)
+                return failed(message, "a cache_salt of its own", "no cache_salt", *evidence)
             if seen.setdefault(salt, step.step.id) != step.step.id:
                 message = f"{seen[salt]} and {step.step.id} got the same partition"
                 return failed(message, "a partition of its own for each", "the same cache_salt", *evidence)
@@ -123,9 +127,9 @@ def same_partition(expectation: Expectation, world: World) -> Judgement:
     again = _computed(world.observations[str(expectation.control)])
     if record is None or first is None or again is None:
         return missing
-    if first.cache_salt != again.cache_salt:
+    if first.partitions != again.partitions:
         return Judgement(Result.UNSUPPORTED, "the same request gets another partition each time")
-    if record.cache_salt != first.cache_salt:
+    if record.partitions != first.partitions:
         return failed("the id entered the partition", "the same cache_salt", "another one", _salt(step))
     return passed("the id made no difference", _salt(step))
 
@@ -135,21 +139,21 @@ def partition_safe(expectation: Expectation, world: World) -> Judgement:
     step, record, missing = _arrival(expectation, world)
     if record is None:
         return missing
-    salt = record.cache_salt
-    if not isinstance(salt, str):
+    if not isinstance(record.cache_salt, str):
         return inconclusive(f"{step.step.id} got no partition", _salt(step))
-    if len(salt) > _SALT_LIMIT or set(salt) & set("@/\\\0"):
-        return failed(
-            "the partition is one that an engine may refuse",
-            f"at most {_SALT_LIMIT} characters, none of @ / \\ NUL",
-            f"{len(salt)} characters",
-            _salt(step),
-        )
-    for told in _tellable(world, expectation):
-        if told in salt:
+    tellable = tuple(_tellable(world, expectation))
+    for salt in map(str, record.salts):
+        if len(salt) > _SALT_LIMIT or set(salt) & set("@/\\\0"):
             return failed(
-                "the partition tells what it is made of", "an opaque value", f"{told!r} in it", _salt(step)
+                "the partition is one that an engine may refuse",
+                f"at most {_SALT_LIMIT} characters, none of @ / \\ NUL",
+                f"{len(salt)} characters",
+                _salt(step),
             )
+        told = next((one for one in tellable if one in salt), None)
+        if told is not None:
+            message = "the partition tells what it is made of"
+            return failed(message, "an opaque value", f"{told!r} in it", _salt(step))
     return passed("the partition is opaque and within bounds", _salt(step))
 
 
@@ -159,7 +163,7 @@ def reached_engine(expectation: Expectation, world: World) -> Judgement:
     if step.error is not None:
         return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
     if not step.answered:
-        if not step.records and _told_before(step, world):
+        if not step.asked and _told_before(step, world):
             evidence = _evidence(step, "nothing arrived")
             return failed("an earlier failure was replayed", "a request", step.outline, evidence)
         return inconclusive(f"{step.step.id} was not served: {step.outline}", response_evidence(step))
@@ -252,8 +256,15 @@ def _arrival(expectation: Expectation, world: World) -> tuple[Observation, Engin
 
 
 def _computed(step: Observation) -> EngineRecord | None:
-    """The last request that the engine got for a step."""
-    return step.records[-1] if step.records else None
+    """The last request for an answer that the engine got for a step."""
+    return step.asked[-1] if step.asked else None
+
+
+def _last_salts(step: Observation) -> Iterator["JsonValue | Absent"]:
+    """Yield the salts under which the ends of a step's prompts stood, and those beside their regions."""
+    for entry in step.asked:
+        yield entry.cache_salt
+        yield entry.partitions[-1][1]
 
 
 def _nothing_arrived(step: Observation, world: World) -> Judgement:
@@ -304,7 +315,7 @@ def _canaries(world: World, step: Observation) -> Iterator[str]:
     """Yield the marks of all other steps' computations."""
     for other in world.observations.values():
         if other is not step:
-            for record in other.records or ():
+            for record in other.asked:
                 yield from record.canaries
 
 
@@ -317,7 +328,8 @@ def _tellable(world: World, expectation: Expectation) -> Iterator[str]:
 
 def _in_words(record: EngineRecord) -> str:
     salt = record.cache_salt
-    return f"cache_salt of {len(salt)} characters" if isinstance(salt, str) else "no cache_salt"
+    told = f"cache_salt of {len(salt)} characters" if isinstance(salt, str) else "no cache_salt"
+    return f"{told}, {len(record.regions)} regions" if record.regions else told
 
 
 def _salt(step: Observation) -> Evidence:
