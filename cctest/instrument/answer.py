@@ -122,6 +122,8 @@ class Answer:
         cached: JsonValue = self.cached_tokens
         if self.usage_fault is UsageFault.STRING:
             cached = str(cached)
+        elif self.usage_fault is UsageFault.BOOLEAN:
+            cached = False
         elif self.usage_fault is UsageFault.LARGER_THAN_PROMPT:
             cached = self.prompt_tokens + 1
         return {"cached_tokens": cached}

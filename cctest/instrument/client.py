@@ -31,7 +31,9 @@ class EngineRecord:
     `arrived` and `ended` are monotonic seconds of the engine's machine. Header names are in lower case; a
     value that may be a credential is `record.header_digest` of it. `body` is exactly what was received.
     `status` is the HTTP status that was sent. `prompt_tokens` and `cached_tokens` are None where nothing was
-    computed. `misbehaviour` is the `do` of the rule that was applied, if any. `regions` are those that the
+    computed, and so are `looked_up`, the instant at which that was done, and `retained`, whether anything was
+    kept of it. `recalled` counts the parts whose item came with an earlier request, under the same name.
+    `misbehaviour` is the `do` of the rule that was applied, if any. `regions` are those that the
     request brought, `in_effect` those that held; without, `cache_salt` is that of all of it.
     """
 
@@ -52,6 +54,9 @@ class EngineRecord:
     misbehaviour: JsonValue
     regions: tuple[Region, ...] = ()
     in_effect: tuple[Region, ...] = ()
+    looked_up: float | None = None
+    retained: bool | None = None
+    recalled: int = 0
 
     @property
     def asks_for_answer(self) -> bool:
@@ -233,6 +238,9 @@ def _entry(told: Mapping[str, Any]) -> EngineRecord:
         cache_salt=told.get("cache_salt", ABSENT),
         prompt_tokens=told["prompt_tokens"],
         cached_tokens=told["cached_tokens"],
+        looked_up=told["looked_up"],
+        retained=told["retained"],
+        recalled=told["recalled"],
         canaries=tuple(told["canaries"]),
         misbehaviour=told["misbehaviour"],
         regions=tuple(Region(**region) for region in told["regions"]),

@@ -20,6 +20,7 @@ from cctest.instrument.intake import (
     read_members,
     rendered,
 )
+from cctest.instrument.items import NamedItems
 from cctest.instrument.misbehaviour import AnswerFault, Cut, CutHow, ErrorBody, Misbehaviour, Rules
 from cctest.instrument.prefix_cache import PrefixCache
 from cctest.instrument.record import Ending, Entry, Record
@@ -53,6 +54,7 @@ class InstrumentedEngine:
         self.record = Record()
         self.rules = Rules()
         self._cache = PrefixCache(settings.block_size, settings.capacity_blocks)
+        self._items = NamedItems()
         self._routes: dict[str, tuple[str, Handler]] = {
             "/v1/chat/completions": ("POST", self._chat),
             "/v1/models": ("GET", self._models),
@@ -105,14 +107,16 @@ class InstrumentedEngine:
         """POST /v1/chat/completions."""
         do = self.rules.take(body)
         visit.entry.misbehaviour = do.told
+        if do.delay_look_up > 0:
+            await visit.queue(do.delay_look_up)
         if do.status is not None:
             await visit.pause(do.delay_first)
             await _refuse(visit, do)
             return
         if len(body) < LARGE:
-            request, cached = self._compute(visit.entry, body, read_chat_request)
+            request, cached = self._compute(visit.entry, body, read_chat_request, do)
         else:
-            request, cached = await asyncio.to_thread(self._compute, visit.entry, body, read_chat_request)
+            request, cached = await asyncio.to_thread(self._compute, visit.entry, body, read_chat_request, do)
         await visit.pause(do.delay_first)
         if do.answer is not None:
             await _answer_nothing(visit, do.answer, stream=request.stream)
@@ -123,7 +127,9 @@ class InstrumentedEngine:
         else:
             await _respond(visit, answer, do)
 
-    def _compute(self, entry: Entry, body: bytes, read: Reader) -> tuple[ComputedRequest, int]:
+    def _compute(
+        self, entry: Entry, body: bytes, read: Reader, do: Misbehaviour
+    ) -> tuple[ComputedRequest, int]:
         """Compute what a body asks for, record what was reused, and give what is told of it.
 
         What is told is of the last of several answers, which reads what the first has left, as in vLLM.
@@ -131,16 +137,22 @@ class InstrumentedEngine:
         """
         members = read_members(body)
         entry.has_salt, entry.cache_salt = "cache_salt" in members, _flat(members.get("cache_salt"))
-        request = read(members, self.settings)
+        recalled = self._items.recall(members)
+        request = read(recalled.members, self.settings)
         regions = request.regions
         if request.carried is not None:
             entry.regions, entry.in_effect = request.carried.regions, regions
-        entry.prompt_tokens = len(request.tokens)
+        entry.prompt_tokens, entry.recalled = len(request.tokens), recalled.count
+        entry.looked_up = self.record.clock()
         counts = [
-            self._cache.serve(request.tokens, regions, request.identity, look_up=request.looks_up)
+            self._cache.serve(
+                request.tokens, regions, request.identity, look_up=request.looks_up, retain=do.retains
+            )
             for _ in range(request.choices)
         ]
         entry.cached_tokens = counts[0]
+        computed = do.retains and entry.prompt_tokens >= self.settings.block_size
+        entry.retained = computed or counts[0] > 0
         entry.canaries = tuple(new_canary() for _ in counts)
         return request, counts[-1]
 
@@ -179,8 +191,9 @@ class InstrumentedEngine:
 
     async def _complete(self, visit: Visit, body: bytes) -> None:
         """POST /v1/completions; never streamed."""
-        _, cached = self._compute(visit.entry, body, read_completion_request)
-        answer = self._answer(visit.entry, cached, Misbehaviour())
+        do = Misbehaviour()
+        _, cached = self._compute(visit.entry, body, read_completion_request, do)
+        answer = self._answer(visit.entry, cached, do)
         await visit.respond_json(200, answer.text_completion())
 
     async def _render(self, visit: Visit, body: bytes) -> None:

@@ -3,10 +3,12 @@
 A rule is `{"match": TEXT, "times": N or null, "do": {...}}`. It touches only requests whose body holds the
 text, so that tests which run side by side don't disturb each other. `do` may have
 
-- `delay`: `{"first": S, "between": S}`, seconds before the first byte and between chunks
+- `delay`: `{"look_up": S, "first": S, "between": S}`, seconds in a queue before anything is looked up, before
+  the first byte, and between chunks. For a client who has left the queue nothing is looked up
 - `status`: `{"code": N, "body": "error"|"broken"|"empty", "retry_after": S}` instead of an answer
 - `cut`: `{"after": CHUNKS, "how": "close"|"end"|"error"}`: a stream is broken off after so many chunks, with
   the connection, in good order but without `[DONE]`, or by an error event; a plain answer in the middle
+- `retain`: false keeps nothing of what is computed
 - `usage`: one of `UsageFault`
 - `finish_reason`: the reason to give, `length` or `content_filter` say
 - `sse`: a list out of `Dialect`
@@ -26,7 +28,7 @@ RULE_LIMIT: Final = 1_000
 DELAY_LIMIT: Final = 600
 """Most seconds of a delay."""
 
-_MEMBERS: Final = frozenset({"delay", "status", "cut", "usage", "finish_reason", "sse", "answer"})
+_MEMBERS: Final = frozenset({"delay", "status", "cut", "retain", "usage", "finish_reason", "sse", "answer"})
 _E = TypeVar("_E", bound=StrEnum)
 
 
@@ -56,6 +58,8 @@ class UsageFault(StrEnum):
     ABSENT = "absent"
     NULL_DETAILS = "null_details"
     STRING = "string"
+    BOOLEAN = "boolean"
+    """The count is spelt `false`."""
     LARGER_THAN_PROMPT = "larger_than_prompt"
     SPLIT = "split"
     """Spread over three chunks of a stream; a plain answer is unaffected."""
@@ -106,10 +110,12 @@ class Cut:
 class Misbehaviour:
     """What is done to one request. `told` is the `do` that it was made of."""
 
+    delay_look_up: float = 0.0
     delay_first: float = 0.0
     delay_between: float = 0.0
     status: ErrorStatus | None = None
     cut: Cut | None = None
+    retains: bool = True
     usage: UsageFault | None = None
     finish_reason: str = "stop"
     dialects: frozenset[Dialect] = frozenset()
@@ -178,7 +184,10 @@ def _rule(value: JsonValue, at: str) -> Rule:
 
 def _misbehaviour(value: JsonValue, at: str) -> Misbehaviour:
     members = _object(value, at, _MEMBERS)
-    delay = _object(members.get("delay", {}), f"{at}/delay", {"first", "between"})
+    delay = _object(members.get("delay", {}), f"{at}/delay", {"look_up", "first", "between"})
+    retains = members.get("retain", True)
+    if not isinstance(retains, bool):
+        raise MisbehaviourError(f"{at}/retain: must be true or false")
     reason = members.get("finish_reason", "stop")
     if not isinstance(reason, str):
         raise MisbehaviourError(f"{at}/finish_reason: must be a string")
@@ -186,10 +195,12 @@ def _misbehaviour(value: JsonValue, at: str) -> Misbehaviour:
     if not isinstance(dialects, list):
         raise MisbehaviourError(f"{at}/sse: must be an array")
     return Misbehaviour(
+        delay_look_up=_seconds(delay.get("look_up", 0), f"{at}/delay/look_up"),
         delay_first=_seconds(delay.get("first", 0), f"{at}/delay/first"),
         delay_between=_seconds(delay.get("between", 0), f"{at}/delay/between"),
         status=_status(members["status"], f"{at}/status") if "status" in members else None,
         cut=_cut(members["cut"], f"{at}/cut") if "cut" in members else None,
+        retains=retains,
         usage=_one_of(UsageFault, members["usage"], f"{at}/usage") if "usage" in members else None,
         finish_reason=reason,
         dialects=frozenset(_one_of(Dialect, name, f"{at}/sse") for name in dialects),

@@ -63,13 +63,14 @@ class PrefixCache:
         identity: bytes = b"",
         *,
         look_up: bool = True,
+        retain: bool = True,
     ) -> int:
         """Compute the state of an input, and give how many of its tokens were reused.
 
         That is a multiple of the block size and never the whole input: its last token is always computed.
-        All full blocks are retained afterwards. Tokens have up to 255 bytes; without `regions` the input is
-        in the partition that all share; `identity` stands for the execution identity. Without `look_up` all
-        is computed.
+        All full blocks are retained afterwards, unless `retain` is false. Tokens have up to 255 bytes;
+        without `regions` the input is in the partition that all share; `identity` stands for the execution
+        identity. Without `look_up` all is computed.
 
         A block is read within the bound under which it was computed and that of its reader; none outlives
         what it was computed from. A block that regions share has the tighter bound of them.
@@ -79,8 +80,9 @@ class PrefixCache:
         with self._lock:
             now = self._clock()
             reused = self._readable(wanted[:most], now)
-            self._retain(wanted, reused, now)
-            for block in reversed(wanted):
+            if retain:
+                self._retain(wanted, reused, now)
+            for block in reversed(wanted if retain else wanted[:reused]):
                 self._blocks.move_to_end(block.hash)
             while len(self._blocks) > self._capacity:
                 self._blocks.popitem(last=False)

@@ -50,7 +50,9 @@ class Entry:
     """One request, while and after it is served; `body` is what was received of it.
 
     `has_salt` tells whether the body had a top-level `cache_salt`. `regions` are those that it brought, and
-    `in_effect` those that held, once they were compared with the tokens.
+    `in_effect` those that held, once they were compared with the tokens. `looked_up` is the instant at which
+    the look-up was made and the rest computed; `retained` tells whether anything was kept. `recalled` counts
+    the parts whose item came with an earlier request, under the same name.
     """
 
     number: int
@@ -69,6 +71,9 @@ class Entry:
     in_effect: tuple[Region, ...] = ()
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
+    looked_up: float | None = None
+    retained: bool | None = None
+    recalled: int = 0
     canaries: tuple[str, ...] = ()
     misbehaviour: JsonValue = None
 
@@ -91,6 +96,9 @@ class Entry:
             "body_complete": self.body_complete,
             "prompt_tokens": self.prompt_tokens,
             "cached_tokens": self.cached_tokens,
+            "looked_up": self.looked_up,
+            "retained": self.retained,
+            "recalled": self.recalled,
             "canaries": list(self.canaries),
             "misbehaviour": self.misbehaviour,
             "regions": [asdict(region) for region in self.regions],

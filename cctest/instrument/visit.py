@@ -17,6 +17,9 @@ BODY_LIMIT: Final = 2 * 1024 * 1024
 
 JSON: Final = "application/json"
 
+_TURNS: Final = 10
+"""Turns of the event loop in which a connection that was closed before them is surely noticed."""
+
 
 class ClientGoneError(Exception):
     """The client closed its connection."""
@@ -77,6 +80,15 @@ class Visit:
         else:
             await asyncio.sleep(0)
         self._check()
+
+    async def queue(self, seconds: float) -> None:
+        """Wait in the engine's queue.
+
+        A client that left before its end is noticed, even if this whole process stood still meanwhile.
+        """
+        await self.pause(seconds)
+        for _ in range(_TURNS):
+            await self.pause(0)
 
     async def begin(
         self, status: int, media_type: str, *, length: int | None = None, retry_after: int | None = None

@@ -24,7 +24,7 @@ _REJECTING: Final = Setup(Judge.FORWARDING, (_REJECT,))
 _EMBEDDED_REJECTING: Final = Setup(Judge.EMBEDDED, (_REJECT,))
 _ENGINE_DEFAULT: Final = Setup(Judge.FORWARDING, ("--without-intent=engine-default",))
 _GENERATIONS: Final = Setup(
-    Judge.FORWARDING, ("--max-age=generations", "--engine-deadline=0.5", "--abort-margin=0.1")
+    Judge.FORWARDING, ("--max-age=generations", "--engine-deadline=0.5", "--abort-margin=0.3")
 )
 _NO_APPROXIMATE: Final = "--approximate=unenforceable"
 

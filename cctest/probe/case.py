@@ -132,6 +132,13 @@ class Step:
     misbehaviour: Mapping[str, JsonValue] | None = None
     give_up: float | None = None
 
+    @property
+    def queued(self) -> float:
+        """Seconds for which the attached engine has this step's request wait before it looks anything up."""
+        delay = self.misbehaviour.get("delay") if self.misbehaviour else None
+        seconds = delay.get("look_up") if isinstance(delay, dict) else None
+        return float(seconds) if isinstance(seconds, int | float) else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Expectation:

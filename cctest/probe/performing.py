@@ -16,7 +16,7 @@ from cctest.target.exchange import Request
 CHAT_PATH: Final = "/v1/chat/completions"
 
 _AFTERMATH: Final = 1.0
-"""Seconds in which a cancellation has to reach the engine."""
+"""Seconds in which a cancellation has to reach the engine, once it is through with its queue."""
 
 
 def perform(
@@ -42,8 +42,8 @@ def perform(
                 break
             yield time.monotonic() + delay
             seen = stage.courier.deliver(step, built, request, streamed=setting.streamed)
-    if step.give_up is not None:
-        yield time.monotonic() + _AFTERMATH
+    if step.give_up is not None or (step.queued and not seen.answered):
+        yield time.monotonic() + step.queued + _AFTERMATH
     return seen
 
 

@@ -14,7 +14,7 @@ from reference_gateway.engine.usage import Count
 from reference_gateway.plan import Plan
 from reference_gateway.refusal import RefusalError
 
-from . import model, seams
+from . import edits, model, seams
 from .model import Backend, Word
 
 fault = partial(model.fault, backend=Backend.FORWARDING)
@@ -278,3 +278,28 @@ def _detached(answer: Streamed) -> Streamed:
         await pumping
 
     return Streamed(relayed(), lambda: None)
+
+
+@fault(rules=("BND-7", "STA-5"), checks=("odd-counts#boolean-is-nothing",), status=Word.LIES)
+def a_count_of_false_taken_for_zero() -> None:
+    """A count that is spelt `false` is taken for a number, as Python does."""
+
+    def make(original: Any) -> Any:
+        def read(usage: Any) -> Count | None:
+            details = usage.get("prompt_tokens_details") or {}
+            if details.get("cached_tokens") is False:
+                return Count(usage["prompt_tokens"], 0)
+            count: Count | None = original(usage)
+            return count
+
+        return read
+
+    seams.READ_COUNT.wrap(make)
+
+
+@fault(rules=("STA-6",), checks=("nothing-kept#not-called-retained",), status=Word.LIES)
+def retained_taken_for_granted() -> None:
+    """That the engine keeps whatever it may keep is reported, though nobody looked."""
+    edits.edit_entries(
+        lambda entry: {**entry, "retention": "retained"} if entry.get("retention") == "unobserved" else entry
+    )

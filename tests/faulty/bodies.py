@@ -95,6 +95,22 @@ def misplaced_intents_forwarded() -> None:
     seams.MISPLACED.wrap(lambda _: lambda value, pointer, place: None)
 
 
+def _parts(body: Body) -> list[Body]:
+    contents = [message.get("content") for message in body["messages"]]
+    return [part for content in contents if isinstance(content, list) for part in content]
+
+
+@fault(rules=("SHR-4",), checks=("named-items#not-found-by-name",))
+def names_of_images_forwarded() -> None:
+    """The name that a caller gives an image is forwarded as it came, to an engine that keeps images by it."""
+
+    def named(body: Body, sent: Body) -> None:
+        for part, original in zip(_parts(body), _parts(sent), strict=True):
+            part.update({name: original[name] for name in ("uuid",) if name in original})
+
+    _rewrite(named)
+
+
 @fault(rules=("BND-6",), checks=("partition-members#members-stripped",))
 def tenant_member_forwarded() -> None:
     """A member of the body that names a tenant is forwarded as it came."""

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from reference_gateway.engine.usage import Count
@@ -50,3 +51,22 @@ def members_of_its_own_on_the_engines_answers() -> None:
         return answered
 
     seams.ANSWERED.wrap(make)
+
+
+@conforming()
+def names_of_images_within_a_partition() -> None:
+    """It forwards the names that callers give to images, each made another one for each partition."""
+
+    def make(original: Any) -> Any:
+        def forwarded(text: str, salt: str | None, **how: Any) -> bytes:
+            body = json.loads(original(text, salt, **how))
+            for message, sent in zip(body["messages"], json.loads(text)["messages"], strict=True):
+                if isinstance(sent.get("content"), list):
+                    for part, named in zip(message["content"], sent["content"], strict=True):
+                        if "uuid" in named:
+                            part["uuid"] = sha256(f"{salt}|{named['uuid']}".encode()).hexdigest()
+            return json.dumps(body, ensure_ascii=False).encode()
+
+        return forwarded
+
+    seams.FORWARDED.wrap(make)

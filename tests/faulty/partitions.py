@@ -12,6 +12,7 @@ from cctest.contract.intent import Constraints, Retention
 from cctest.contract.sharing import Context
 from cctest.contract.vocabulary import RetentionMode, Scope
 from cctest.engine.blocks import Partition
+from reference_gateway.lowering.generations import Generations
 from reference_gateway.plan import Plan
 from reference_gateway.request.intake import Kind
 
@@ -301,3 +302,15 @@ def bound_left_to_an_engine_that_knows_none() -> None:
 def partition_of_the_widest_boundary() -> None:
     """The engine has one partition per request, and it is that of the widest boundary, not the narrowest."""
     edits.widest_boundary()
+
+
+@fault(rules=("RET-3", "RET-4"), checks=("queued-past-its-bound#late-reads-nothing",))
+def bound_looked_at_only_when_a_request_is_sent() -> None:
+    """Until its bound has passed, state is given to whoever asks, however long the engine may take to look it up."""
+    seams.LOWERING.wrap(
+        lambda original: (
+            lambda self, salts, **how: original(
+                self, salts, **{**how, "generations": Generations(0, margin=0)}
+            )
+        )
+    )

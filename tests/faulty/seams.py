@@ -110,6 +110,9 @@ STREAM: Final = Seam("reference_gateway.app", "Gateway._relay", "self plan chunk
 UNLESS_GONE: Final = Seam("reference_gateway.app", "unless_gone", "receive work")
 
 LOWER: Final = Seam("reference_gateway.lowering.lowering", "Lowering.lower", "self plan")
+LOWERING: Final = Seam(
+    "reference_gateway.lowering.lowering", "Lowering.__init__", "self salts without_intent generations"
+)
 FRESH_SALT: Final = Seam("reference_gateway.lowering.salt", "Salts.fresh", "self")
 SHARED_SALT: Final = Seam("reference_gateway.lowering.salt", "Salts.shared", "self partition model")
 FORWARDED: Final = Seam("reference_gateway.engine.vllm", "forwarded_body", "text salt stream regions")

@@ -10,7 +10,7 @@ import requests
 
 from cctest.instrument.client import running_engine
 from cctest.instrument.record import header_digest
-from cctest.probe.bundled import make_credentials
+from cctest.probe.bundled import FORWARDING, Bundled, make_credentials, running_gateway
 from cctest.probe.load import load_cases
 from cctest.probe.run import ProbePlan, run_probe
 from cctest.target.configuration import Configuration
@@ -44,6 +44,23 @@ def test_the_whole_probe_finds_it_conformant(
     assert report.verdict.outcome is Outcome.CONFORMANT
     assert not any(check.vacuous for check in report.checks)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.bundled
+def test_what_waits_in_the_engine_is_called_off_before_its_bound_has_passed() -> None:
+    bounding = ("--max-age=generations", "--engine-deadline=0.5", "--abort-margin=0.3")
+    cases = tuple(case for case in load_cases() if case.id.startswith("queued-"))
+    credentials = make_credentials()
+    with (
+        running_engine() as engine,
+        running_gateway(credentials, Bundled(FORWARDING, engine, bounding)) as url,
+    ):
+        configuration = Configuration(target=url, model=MODEL, credentials=credentials)
+        report = run_probe(ProbePlan(configuration, cases, len(cases), seed=1, engine=engine), lambda _: None)
+    assert {check.id for check in report.checks if check.result is Result.PASS} == {
+        f"{case.id}#late-reads-nothing" for case in cases
+    }
+    assert not [check for check in report.checks if check.result is Result.FAIL]
 
 
 BODY = r"""{

@@ -11,7 +11,7 @@ from cctest.instrument.misbehaviour import RULE_LIMIT, MisbehaviourError, Rules,
 from cctest.instrument.record import Ending
 from cctest.problem import UsageProblem
 from cctest.target.exchange import ExchangeError, ExchangeKind, Response
-from instrument.talk import Json, ask, body, nonce, recorded, send, shape, streaming, text
+from instrument.talk import Json, ask, body, hang_up, nonce, recorded, send, shape, streaming, text
 
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["plain", "streamed"])
 
@@ -74,6 +74,50 @@ def test_the_first_byte_can_be_late(engine: Engine, stream: bool) -> None:
     started = time.monotonic()
     assert provoke(engine, {"delay": {"first": 0.3}}, stream=stream).status == 200
     assert time.monotonic() - started >= 0.3
+
+
+@BOTH
+def test_a_request_can_wait_before_anything_is_looked_up(engine: Engine, stream: bool) -> None:
+    own, queued = text(), nonce()
+    engine.misbehave([rule(queued, {"delay": {"look_up": 0.3}})])
+    assert send(engine.url, shape(f"{own} {queued}", stream=stream)).status == 200
+    (waited,) = recorded(engine, queued)
+    assert waited.looked_up is not None
+    assert waited.looked_up - waited.arrived >= 0.3
+    assert send(engine.url, shape(own, stream=stream)).status == 200
+    at_once = recorded(engine, own, count=2)[1]
+    assert at_once.cached_tokens
+
+
+@BOTH
+def test_nothing_is_looked_up_for_who_has_left_the_queue(engine: Engine, stream: bool) -> None:
+    own = text()
+    engine.misbehave([rule(own, {"delay": {"look_up": 5}})])
+    hang_up(engine.url, shape(own, stream=stream), after=b"")
+    (left,) = recorded(engine, own)
+    assert (left.ending, left.looked_up, left.prompt_tokens) == (Ending.CLIENT_GONE, None, None)
+    engine.behave(own)
+    assert ask(engine.url, body(own)).cached_tokens == 0
+
+
+@BOTH
+def test_nothing_may_be_kept(engine: Engine, stream: bool) -> None:
+    own, short = text(), nonce()
+    engine.misbehave([rule(own, {"retain": False}, 1)])
+    counts = [ask(engine.url, shape(own, stream=stream)).cached_tokens for _ in range(3)]
+    assert [bool(count) for count in counts] == [False, False, True]
+    assert [entry.retained for entry in recorded(engine, own, count=3)] == [False, True, True]
+    engine.misbehave([rule(short, {"status": {"code": 500}})])
+    ask(engine.url, body(short))
+    assert recorded(engine, short)[0].retained is None
+
+
+def test_what_was_kept_before_stays(engine: Engine) -> None:
+    own, longer = text(), nonce()
+    ask(engine.url, body(own))
+    engine.misbehave([rule(longer, {"retain": False})])
+    assert ask(engine.url, body(f"{own} {longer}")).cached_tokens
+    assert recorded(engine, longer)[0].retained
 
 
 def test_chunks_can_be_slow(engine: Engine) -> None:
@@ -139,6 +183,7 @@ def test_usage_can_be_wrong(engine: Engine, stream: bool) -> None:
     assert usage("absent") == "absent"
     assert usage("null_details")["prompt_tokens_details"] is None
     assert usage("string")["prompt_tokens_details"] == {"cached_tokens": "0"}
+    assert usage("boolean")["prompt_tokens_details"] == {"cached_tokens": False}
     larger = usage("larger_than_prompt")
     assert larger["prompt_tokens_details"]["cached_tokens"] > larger["prompt_tokens"]
 
@@ -253,6 +298,8 @@ def test_a_text_is_found_however_it_is_spelt(engine: Engine) -> None:
         ([{"match": "x", "do": {"sleep": 1}}], "/0/do/sleep"),
         ([{"match": "x", "do": {"delay": {"first": -1}}}], "/0/do/delay/first"),
         ([{"match": "x", "do": {"delay": {"first": 1e9}}}], "/0/do/delay/first"),
+        ([{"match": "x", "do": {"delay": {"look_up": -1}}}], "/0/do/delay/look_up"),
+        ([{"match": "x", "do": {"retain": 0}}], "/0/do/retain"),
         ([{"match": "x", "do": {"status": {"code": 200}}}], "/0/do/status/code"),
         ([{"match": "x", "do": {"status": {"code": 500, "body": "odd"}}}], "/0/do/status/body"),
         ([{"match": "x", "do": {"cut": {"after": 1.5}}}], "/0/do/cut/after"),

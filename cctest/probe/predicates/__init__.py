@@ -27,6 +27,7 @@ from cctest.probe.predicates.engine import (
     same_partition,
     says_unobserved,
 )
+from cctest.probe.predicates.kept import not_read_late, not_recalled, retained_as_reported
 from cctest.probe.predicates.reuse import not_reused, read_no_further
 from cctest.probe.predicates.status import (
     hint_report,
@@ -54,6 +55,8 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "kept_as_reported": kept_as_reported,
     "members_stripped": members_stripped,
     "not_laundered": not_laundered,
+    "not_read_late": not_read_late,
+    "not_recalled": not_recalled,
     "not_replayed": not_replayed,
     "not_reused": not_reused,
     "partition_safe": partition_safe,
@@ -63,6 +66,7 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "refused": refused,
     "refused_or_fallback": refused_or_fallback,
     "reported_alone": reported_alone,
+    "retained_as_reported": retained_as_reported,
     "salt_replaced": salt_replaced,
     "same_partition": same_partition,
     "says_unobserved": says_unobserved,
