@@ -23,6 +23,9 @@ LIVE_MAX_AGE ?=
 LIVE_PROBE ?=
 ON_ENGINE = --bundled --backend vllm --engine-url "$$VLLM_BASE_URL" --model "$$VLLM_MODEL"
 
+PLUGIN := reference_gateway/vllm_cache_regions
+REGIONS_TESTS ?=
+
 # What renders the drafts, beside kramdown-rfc.
 DRAFT_TOOLS ?= .draft
 
@@ -55,8 +58,9 @@ mutate: $(READY)
 	$(BIN)/cctest mutate
 
 # The same with the mutants that operators make of the source: hours; it goes on where it was interrupted.
+# With MUTANTS="--earlier reports/mutation-generated.json" only those that the report lacks, and those named.
 mutants: $(READY)
-	$(BIN)/cctest mutate --generated --state .mutants --json reports/mutation-generated.json \
+	$(BIN)/cctest mutate --generated $(MUTANTS) --state .mutants --json reports/mutation-generated.json \
 	  --markdown reports/mutation-generated.md
 	$(BIN)/python -m tests.figures
 
@@ -75,6 +79,7 @@ types: $(READY)
 
 test: $(READY)
 	$(BIN)/pytest -n 3 --dist worksteal
+	cd $(PLUGIN) && $(abspath $(BIN))/pytest -q --ignore tests/live --ignore tests/test_core.py
 
 live: live-attacks live-salt live-regions
 
@@ -115,7 +120,6 @@ live-probe:
 	  --json reports/$(PROBED).json > reports/$(PROBED).txt || { cat reports/$(PROBED).txt; exit 1; }
 	tail -n 1 reports/$(PROBED).txt
 
-PLUGIN := reference_gateway/vllm_cache_regions
 OLDER := $(VLLM_VENV)-0.28
 
 regions: $(READY) vllm $(OLDER)/.ready $(OLDER)/.plugin $(OLDER)/model/config.json
@@ -125,11 +129,12 @@ regions: $(READY) vllm $(OLDER)/.ready $(OLDER)/.plugin $(OLDER)/model/config.js
 	$(LIVE) hashing $(VLLM_VENV) $(OLDER) --write reports
 	VLLM_VENV=$(OLDER) $(LIVE) run --regions $(MAKE) live-probe-regions PROBED=probe-regions-older
 
+# All of the plugin's tests, or those that are named, in the environment of one engine.
 regions-on:
 	rm -rf $(ENGINE_VENV)/regions
 	$(ENGINE_VENV)/bin/python -m pip install --quiet --target $(ENGINE_VENV)/regions pytest pytest-timeout
 	cd $(PLUGIN) && PYTHONPATH=$(abspath $(ENGINE_VENV)/regions) REGIONS_MODEL=$(abspath $(VLLM_VENV)/model) \
-	  $(abspath $(ENGINE_VENV))/bin/python -m pytest -q
+	  $(abspath $(ENGINE_VENV))/bin/python -m pytest -q $(REGIONS_TESTS)
 
 vllm: $(VLLM_VENV)/.ready $(VLLM_VENV)/.plugin $(VLLM_VENV)/model/config.json $(VLLM_VENV)/model-larger/config.json
 
@@ -143,10 +148,10 @@ reports: $(READY)
 	$(BIN)/cctest probe --bundled --seed 1 --json reports/probe-embedded.json > reports/probe-embedded.txt
 	$(BIN)/cctest probe --bundled --backend vllm --seed 1 --json reports/probe-forwarding.json > reports/probe-forwarding.txt
 	$(BIN)/cctest coverage --quiet --markdown reports/coverage.md $(COVERED:%=reports/%.json)
-	$(BIN)/cctest report reports/probe-embedded.json --html reports/probe-embedded.html
-	$(BIN)/cctest report reports/probe-forwarding.json --html reports/probe-forwarding.html
 	$(BIN)/cctest mutate --quiet --json reports/mutation.json --markdown reports/mutation.md \
 	  --elements-json reports/mutation-elements.json
+	for name in embedded forwarding; do $(BIN)/cctest report reports/probe-$$name.json \
+	  --mutation reports/mutation.json --html reports/probe-$$name.html || exit 1; done
 	$(BIN)/python -m tests.figures
 
 wheel: $(READY)

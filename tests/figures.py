@@ -45,8 +45,8 @@ def _killed(family: str, figures: dict[str, Any]) -> str:
     told = f"{killed} of {figures['total']} {kinds.get(family, 'made')} killed ({percent(figures['score'])})"
     if family != "generated":
         return told
-    left = f"{figures['unkillable']} that differ in nothing forbidden, {figures['statuses']['broke']} that only crash"
-    return f"{told}, not counting {left}"
+    left = f"{figures['unkillable']} that are argued to differ in nothing forbidden, {figures['statuses']['broke']} that only crash"
+    return f"{told}, not counting {left}; {percent(figures['strict'])} of all"
 
 
 def regions() -> str:

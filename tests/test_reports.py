@@ -10,20 +10,42 @@ from cctest.bundle import suite_digest
 from cctest.cli.coverage import named
 from cctest.coverage.compute import cover
 from cctest.coverage.suite import bundled_suite
+from cctest.mutation.generate import generate
+from cctest.mutation.survivors import load_survivors
 from cctest.report.coverage_markdown import coverage_markdown
 
 REPORTS = ROOT / "reports"
 OURS = ("vectors", "probe-embedded", "probe-forwarding")
 """What `make reports` runs; the report of a real vLLM comes from `make live`."""
+ON_VLLM = ("probe-vllm", "probe-regions", "probe-regions-older")
+"""What `make live` and `make regions` run, for each change of the suite too."""
 WITH_REGIONS = ("probe-regions", "probe-regions-older")
 """On a real vLLM with our plugin, on both of its lines."""
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", [*OURS, *ON_VLLM])
 def test_the_report_is_of_the_current_suite(name: str) -> None:
     report = json.loads((REPORTS / f"{name}.json").read_text())
-    assert report["suite"]["digest"] == suite_digest(), "stale: make reports"
+    how = "make reports" if name in OURS else "make live-salt live-regions regions"
+    assert report["suite"]["digest"] == suite_digest(), f"stale: {how}"
     assert report["outcome"] == "conformant"
+
+
+@pytest.mark.parametrize("name", [*OURS[1:], *ON_VLLM])
+def test_the_text_is_of_the_report_beside_it(name: str) -> None:
+    report = json.loads((REPORTS / f"{name}.json").read_text())
+    told = (REPORTS / f"{name}.txt").read_text("utf-8").splitlines()[-1]
+    counts = ", ".join(f"{count} {result}" for result, count in report["summary"].items() if count)
+    assert told.startswith(f"{report['outcome']}: {report['target']}, {counts}, ")
+
+
+def test_the_report_on_generated_mutants_is_of_those_that_are_generated_now() -> None:
+    report = json.loads((REPORTS / "mutation-generated.json").read_text())
+    told = {mutant["id"]: mutant["argument"] for mutant in report["mutants"]}
+    assert report["exit"] == 0
+    assert told.keys() == {mutant.id for mutant in generate()}, "stale: make mutants"
+    arguments = {name: one.kind for name, one in load_survivors().items()}
+    assert {name: one["kind"] for name, one in told.items() if one is not None} == arguments
 
 
 def test_the_coverage_report_is_what_the_suite_and_the_reports_give() -> None:

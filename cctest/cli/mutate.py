@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,11 +14,12 @@ import click
 from cctest.bundle import suite_digest
 from cctest.catalogue import load_catalogue
 from cctest.mutation.catalogue import load_mutants
+from cctest.mutation.earlier import load_earlier
 from cctest.mutation.elements import elements_text
 from cctest.mutation.generate import generate
 from cctest.mutation.golden import judge_golden
 from cctest.mutation.losses import load_census, losses
-from cctest.mutation.mutant import Mutant
+from cctest.mutation.mutant import Mutant, Verdict
 from cctest.mutation.report import MutationReport, to_json
 from cctest.mutation.session import WORKERS, Progress, run
 from cctest.mutation.state import State
@@ -50,6 +51,12 @@ BY_NAME: Filter[Mutant] = Filter(
 @click.option("--whole", is_flag=True, help="Run every check for every mutant, not only until it is killed.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=WORKERS, help="Mutants judged at a time.")
 @click.option("--state", metavar="FILE", help="Keep what is found out there, and go on from it.")
+@click.option(
+    "--earlier",
+    metavar="REPORT",
+    help="Take over what an earlier JSON report says of mutants that are the same still, and judge those that"
+    " it lacks, and those that are named.",
+)
 @click.option("--json", "json_path", metavar="PATH", help="Write a JSON report; - is standard output.")
 @click.option(
     "--elements-json", "elements", metavar="PATH", help="Write it in the mutation-testing report schema."
@@ -65,6 +72,7 @@ def command(
     whole: bool,
     jobs: int,
     state: str | None,
+    earlier: str | None,
     json_path: str | None,
     elements: str | None,
     markdown: str | None,
@@ -82,6 +90,11 @@ def command(
     chosen = BY_NAME.narrow(catalogue, Wanted(names, rules), load_catalogue())
     if sample is not None and sample < len(chosen):
         chosen = tuple(random.Random(suite_digest()).sample(chosen, sample))  # noqa: S311 - no secret
+    taken: Mapping[str, Verdict] = {}
+    if earlier is not None:
+        again = {mutant.id for mutant in chosen} if names or rules else set()
+        taken = {name: told for name, told in load_earlier(Path(earlier)).items() if name not in again}
+        chosen = tuple(catalogue)
     started, clock = datetime.now(UTC), monotonic()
     kept = State(None if state is None else Path(state), chosen, whole=whole)
     try:
@@ -93,7 +106,7 @@ def command(
                 tell(progress)
 
             suite = Suite(vectors, cases, whole=whole)
-            baseline, verdicts = run(chosen, suite, note, known=kept.known, workers=jobs)
+            baseline, verdicts = run(chosen, suite, note, known={**taken, **kept.known}, workers=jobs)
     finally:
         kept.close()
     report = MutationReport(
@@ -105,7 +118,7 @@ def command(
         arguments=arguments,
         losses=() if generated else tuple(losses(catalogue, load_census(), vectors, cases)),
         whole=whole,
-        notes=_notes(chosen, catalogue, kept),
+        notes=_notes(chosen, catalogue, kept, taken),
     )
     for path, text in ((json_path, _json_text), (elements, elements_text), (markdown, markdown_text)):
         if path is not None:
@@ -118,7 +131,9 @@ def _json_text(report: MutationReport) -> str:
     return json.dumps(to_json(report), ensure_ascii=False, indent=1) + "\n"
 
 
-def _notes(chosen: Sequence[Mutant], everything: Sequence[Mutant], kept: State) -> tuple[str, ...]:
+def _notes(
+    chosen: Sequence[Mutant], everything: Sequence[Mutant], kept: State, taken: Mapping[str, Verdict]
+) -> tuple[str, ...]:
     notes = []
     if len(chosen) != len(everything):
         notes.append(
@@ -127,6 +142,12 @@ def _notes(chosen: Sequence[Mutant], everything: Sequence[Mutant], kept: State) 
     if kept.known:
         notes.append(
             f"{len(kept.known)} verdicts are from an earlier part of the run, with the same code and suite"
+        )
+    over = sum(mutant.id in taken and mutant.id not in kept.known for mutant in chosen)
+    if over:
+        notes.append(
+            f"{over} verdicts are of earlier runs: the mutants are the same still, while suite and setups may"
+            " have changed"
         )
     return tuple(notes)
 

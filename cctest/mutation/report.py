@@ -8,7 +8,7 @@ from typing import Any, Final
 from cctest import __version__
 from cctest.bundle import SUITE_VERSION, suite_digest
 from cctest.mutation.judgement import unexplained
-from cctest.mutation.mutant import Family, Finding, Mutant, SchemaChange, Status, Verdict
+from cctest.mutation.mutant import Family, Finding, Mutant, SchemaChange, SourceChange, Status, Verdict
 from cctest.mutation.survivors import GAP, UNKILLABLE, Argument
 from cctest.verdict import Exit
 
@@ -85,6 +85,14 @@ class MutationReport:
         """Count what became of the mutants of one family."""
         return tally(self.verdicts(family), self.arguments if family is Family.GENERATED else None)
 
+    def tallies_by_package(self) -> dict[str, Tally]:
+        """Count what became of generated mutants by the package that they change, `cctest` being the core."""
+        found: dict[str, list[Verdict]] = {}
+        for mutant, verdict in self.judged:
+            if mutant.family is Family.GENERATED and isinstance(mutant.change, SourceChange):
+                found.setdefault(mutant.change.path.partition("/")[0], []).append(verdict)
+        return {package: tally(verdicts, self.arguments) for package, verdicts in found.items()}
+
     def unargued(self) -> tuple[str, ...]:
         """Name the generated mutants that survived and ought to be found, as far as anybody has argued."""
         return tuple(
@@ -93,18 +101,27 @@ class MutationReport:
             if not verdict.killed and verdict.status is not Status.BROKE and not self._excused(verdict.mutant)
         )
 
+    def argued_in_vain(self) -> tuple[str, ...]:
+        """Name the generated mutants that are argued for, and are killed."""
+        return tuple(
+            verdict.mutant
+            for verdict in self.verdicts(Family.GENERATED)
+            if verdict.killed and verdict.mutant in self.arguments
+        )
+
     def _excused(self, mutant: str) -> bool:
         return mutant in self.arguments and self.arguments[mutant].kind != GAP
 
     def exit(self) -> Exit:
-        """Give the exit code: 0 if everything was killed as it should."""
+        """Give the exit code: 0 if everything was killed as it should, and no argument is in vain."""
         catalogue = (Family.RULE, Family.SCHEMA, Family.GOLDEN)
         missed = [
             one for family in catalogue for one in self.verdicts(family) if one.status is not Status.KILLED
         ]
         generated = self.tally(Family.GENERATED)
         enough = generated.score is None or generated.score >= LEAST_SCORE
-        return Exit.FAILED if missed or self.losses or not enough or self.unargued() else Exit.OK
+        wrong = missed or self.losses or not enough or self.unargued() or self.argued_in_vain()
+        return Exit.FAILED if wrong else Exit.OK
 
 
 def by_rule(report: MutationReport) -> dict[str, list[tuple[Mutant, Verdict]]]:

@@ -39,13 +39,19 @@ def terminal_text(report: MutationReport, *, quiet: bool = False) -> str:
         lines += _missed(report)
         lines += [f"note: {note}" for note in report.notes]
     lines += [f"lost: {loss}" for loss in report.losses]
+    lines += [
+        f"killed, so that nothing is to be argued: {name} ({report.arguments[name].where})"
+        for name in report.argued_in_vain()
+    ]
     lines += [*_figures(report), verdict_line(report)]
     return "\n".join(lines) + "\n"
 
 
 def verdict_line(report: MutationReport) -> str:
     """Say in a line what the run came to."""
-    outcome = "the suite missed mutants" if report.exit() else "every mutant was killed as it should"
+    outcome = "every mutant was killed as it should"
+    if report.exit():
+        outcome = "an argument is in vain" if report.argued_in_vain() else "the suite missed mutants"
     outcome = "the suite has lost something" if report.losses else outcome
     return f"{outcome}; {report.seconds:.0f} s"
 
@@ -110,15 +116,17 @@ def markdown_text(report: MutationReport) -> str:
 
 def summary_table(report: MutationReport) -> Iterator[str]:
     """Give the figures as a table."""
-    yield "| mutants | in all | killed | score | otherwise |"
-    yield "|---|---|---|---|---|"
-    for family, words in _FAMILIES.items():
-        counted = report.tally(family)
-        if not counted.total:
-            continue
-        others = ", ".join(_others_of(counted))
-        killed = counted.by_status[Status.KILLED]
-        yield f"| {words} | {counted.total} | {killed} | {percent(counted.score)} | {others or '-'} |"
+    counts = {words: report.tally(family) for family, words in _FAMILIES.items()}
+    by_package = report.tallies_by_package()
+    if len(by_package) > 1:
+        counts |= {f"generated, in `{package}`": each for package, each in by_package.items()}
+    yield "| mutants | in all | killed | score | of all | otherwise |"
+    yield "|---|---|---|---|---|---|"
+    for words, counted in counts.items():
+        if counted.total:
+            others = ", ".join(_others_of(counted)) or "-"
+            killed, parts = counted.by_status[Status.KILLED], (counted.score, counted.strict)
+            yield f"| {words} | {counted.total} | {killed} | {' | '.join(map(percent, parts))} | {others} |"
 
 
 def _head(report: MutationReport) -> Iterator[str]:
@@ -132,6 +140,12 @@ def _head(report: MutationReport) -> Iterator[str]:
     yield ""
     yield from summary_table(report)
     yield ""
+    if report.verdicts(Family.GENERATED):
+        yield (
+            "*Score* leaves out the generated mutants that only broke, and those that survive rightly, as is"
+            " argued below; *of all* leaves out none."
+        )
+        yield ""
     passed = ", ".join(f"{count} checks ({setup})" for setup, count in report.baseline.items())
     yield f"Without a mutant all passed in the same session: {passed}."
     yield from (f"\n{note[0].upper()}{note[1:]}." for note in report.notes)

@@ -11,6 +11,7 @@ from jsonschema import Draft7Validator, Draft202012Validator
 
 from cctest import bundle
 from cctest.mutation.catalogue import load_mutants, source_change
+from cctest.mutation.earlier import load_earlier
 from cctest.mutation.elements import to_elements
 from cctest.mutation.golden import judge_golden
 from cctest.mutation.mutant import Edit, Family, Finding, Mutant, Status, Verdict
@@ -113,6 +114,30 @@ def test_survivors_have_to_be_argued_for_and_few() -> None:
     judged[1] = (made[1], verdict(made[1], Status.SURVIVED))
     both = {one.id: Argument("unobservable", "nothing shows it", "") for one in made[:2]}
     assert MutationReport("", 1.0, {}, tuple(judged), arguments=both).exit() == 1, "less than 95 %"
+
+
+def test_an_argument_for_what_is_killed_fails_and_is_told_with_its_place() -> None:
+    argument = Argument("equivalent", "because it is so", "survivors.yaml, line 7")
+    report = MutationReport(
+        "", 1.0, {}, ((MADE, verdict(MADE, Status.KILLED)),), arguments={MADE.id: argument}
+    )
+    assert report.exit() == 1
+    assert f"{MADE.id} (survivors.yaml, line 7)" in terminal_text(report, quiet=True)
+
+
+def test_the_parts_of_generated_mutants_are_counted_apart() -> None:
+    other = replace(MADE, id="other", change=source_change("reference_gateway/plan.py", Edit(0, 0, "")))
+    judged = ((MADE, verdict(MADE, Status.KILLED)), (other, verdict(other, Status.SURVIVED)))
+    text = markdown_text(MutationReport("", 1.0, {}, judged))
+    assert "| generated, in `cctest` | 1 | 1 | 100 % | 100 % | - |" in text
+    assert "| generated, in `reference_gateway` | 1 | 0 | 0 % | 0 % | 1 survived |" in text
+
+
+def test_what_an_earlier_report_says_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = tmp_path / "earlier.json"
+    file.write_text(json.dumps(to_json(EVERY_STATUS)))
+    told = load_earlier(file)
+    assert list(told.values()) == [one for _, one in EVERY_STATUS.judged]
 
 
 def test_a_loss_fails_whatever_was_killed() -> None:
