@@ -25,15 +25,6 @@ class WithoutIntent(StrEnum):
     """That of everybody who says nothing, as without a gateway (INT-3)."""
 
 
-class MaxAge(StrEnum):
-    """What becomes of `max_age` in front of an engine that bounds no age."""
-
-    BYPASS = "bypass"
-    """It counts among the constraints that can't be enforced (INT-2)."""
-    GENERATIONS = "generations"
-    """State under a bound becomes unaddressable before the bound has passed: see `generations`."""
-
-
 @dataclass(frozen=True, slots=True)
 class Lowered:
     """The partition of one request. `salt` None leaves the engine its default.
