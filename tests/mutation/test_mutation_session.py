@@ -9,7 +9,7 @@ import pytest
 
 from cctest.mutation.by_vectors import run_forked
 from cctest.mutation.catalogue import load_mutants, source_change, source_of
-from cctest.mutation.mutant import Edit, Judge, Mutant, Setup, SourceChange, Status, Verdict
+from cctest.mutation.mutant import Edit, Family, Judge, Mutant, Setup, SourceChange, Status, Verdict
 from cctest.mutation.report import MutationReport, tally
 from cctest.mutation.session import BaselineError, run
 from cctest.mutation.state import State
@@ -62,7 +62,7 @@ def useless(vector: Vector) -> Vector:
         member = "eligible" if vector.kind == "eligibility" else "digest"
         content["cases"] = [{**case, member: anything} for case in content["cases"]]
     if vector.kind == "composition":
-        content["expected"] = {name: anything if name == "refused" else {} for name in content["expected"]}
+        content["expected"] = dict.fromkeys({"refused"} & content["expected"].keys(), anything)
     elif vector.kind == "fail_closed":
         content["expected"] = anything
     elif vector.kind != "digest" and "expected" in content:
@@ -76,7 +76,9 @@ def test_a_useless_suite_scores_nothing() -> None:
     case = next(case for case in CASES if case.id == "forbid")
     steps = [step.id for step in case.steps]
     cases = (replace(case, expectations=(replace(anything, step=steps[0]),)),)
-    mutants = [*OF_VECTORS, OF_GATEWAY[0]]
+    of_vectors = [one for one in BY_NAME.values() if one.setups[0].judge is Judge.VECTORS]
+    mutants = [*of_vectors[::6], BY_NAME["nothing-is-inherited"], OF_GATEWAY[0]]
+    assert {mutant.family for mutant in mutants} == {Family.RULE, Family.SCHEMA}
     verdicts = judged(mutants, Suite(vectors, cases))
     assert statuses(verdicts) == {mutant.id: Status.SURVIVED for mutant in mutants}
     assert tally(verdicts).score == 0
