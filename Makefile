@@ -32,7 +32,7 @@ DRAFT_TOOLS ?= .draft
 # What reports/coverage.md is about; a check that one of these runs had and the suite lacks fails `make coverage`.
 COVERED := vectors probe-embedded probe-forwarding probe-vllm probe-regions
 
-.PHONY: probe vectors coverage trace draft minimality mutate mutants check full live live-attacks live-salt live-regions live-salt-parts live-regions-parts live-probe live-probe-regions vllm regions regions-on lint types test bench reports wheel clean
+.PHONY: probe vectors coverage trace sentences draft minimality mutate mutants check full live live-attacks live-salt live-regions live-salt-parts live-regions-parts live-probe live-probe-regions vllm regions regions-on lint types test bench reports wheel clean
 
 probe: $(READY)
 	$(BIN)/cctest probe --bundled
@@ -46,6 +46,10 @@ coverage: $(READY)
 # Each rule has its sentence in the drafts and each sentence its rule, and so on down to vectors, cases and mutants.
 trace: $(READY)
 	$(BIN)/cctest trace --quiet $(COVERED:%=reports/%.json)
+
+# After a normative sentence of a draft was meant to go, come or change: the record that `make trace` holds them against.
+sentences: $(READY)
+	$(BIN)/cctest trace --quiet --sentences spec/sentences.md
 
 draft: $(READY) $(DRAFT_TOOLS)/.ready
 	$(BIN)/python -m tools.draft --tools $(DRAFT_TOOLS) --out build/draft

@@ -9,7 +9,9 @@ import click
 from cctest.cli.coverage import named
 from cctest.report.destination import STDOUT, check_destinations, complain, say, write_report
 from cctest.report.plain import plain
+from cctest.traceability.changes import find_changes
 from cctest.traceability.page.render import annotated_html
+from cctest.traceability.record import load_record, record_text
 from cctest.traceability.trace import bundled_trace
 from cctest.traceability.trace_json import trace_json
 from cctest.traceability.untied import find_untied
@@ -24,17 +26,28 @@ from cctest.verdict import Exit
 @click.option(
     "--html", metavar="PATH", help="Write the drafts as a page that shows it; - is standard output."
 )
-def command(*, reports: Sequence[str], quiet: bool, json_path: str | None, html: str | None) -> Exit:
+@click.option(
+    "--sentences",
+    metavar="PATH",
+    help="Write the normative sentences as their record, held against no other; - is standard output.",
+)
+def command(
+    *, reports: Sequence[str], quiet: bool, json_path: str | None, html: str | None, sentences: str | None
+) -> Exit:
     """Tie each normative sentence of the drafts to rules, vectors, checks and mutants, and back.
 
     Each REPORT was written by `cctest probe --json` or `cctest vectors --json`; what it shows of each rule
-    is told too, and what it had that the suite lacks. Ends in 1 if anything isn't tied, and says what.
+    is told too, and what it had that the suite lacks. Ends in 1 if anything isn't tied, or if a normative
+    sentence isn't as spec/sentences.md has it, and says what.
     """
-    destinations = [path for path in (json_path, html) if path is not None]
+    destinations = [path for path in (json_path, html, sentences) if path is not None]
     check_destinations(destinations)
     given = named(reports)
     trace = bundled_trace(given)
-    untied = tuple(find_untied(trace))
+    changes = () if sentences is not None else find_changes(load_record(), trace.sentences)
+    untied = (*find_untied(trace), *changes)
+    if sentences is not None:
+        write_report(sentences, record_text(trace.sentences))
     if json_path is not None:
         write_report(json_path, json.dumps(trace_json(trace, untied), indent=2) + "\n")
     if html is not None:

@@ -76,19 +76,48 @@ def test_everything_is_tied_from_any_folder(tmp_path: Path) -> None:
 
 def test_without_a_normative_sentence(checkout: Path) -> None:
     path, _, sentence = stating(checkout, "RET-4")
-    lines = told(checkout, path, sentence, "")
-    assert lines == ["RET-4: a MUST, and no sentence of a draft states it"]
+    unstated, gone = told(checkout, path, sentence, "")
+    assert unstated == "RET-4: a MUST, and no sentence of a draft states it"
+    assert gone.startswith(f"RET-4: spec/{path.name} lacks a normative sentence that spec/sentences.md has: ")
+
+
+def test_without_one_of_several_sentences_of_a_rule(checkout: Path) -> None:
+    path = checkout / "spec" / "draft-cache-intent-chat.md"
+    (source,) = re.findall(r"In that case the status[^(]*\(BND-10\)\.", path.read_text("utf-8"))
+    sentence = " ".join(source.split())
+    assert told(checkout, path, source, "") == [
+        "BND-10: spec/draft-cache-intent-chat.md lacks a normative sentence that spec/sentences.md has: "
+        f'"{sentence}"; if that is meant, `make sentences`'
+    ]
+
+
+def test_the_record_is_written_anew_where_a_change_is_meant(checkout: Path) -> None:
+    path = checkout / "spec" / "draft-cache-intent-chat.md"
+    record = checkout / "spec" / "sentences.md"
+    was = record.read_text("utf-8")
+    before = replaced(path, "In that case the status of", "Then the status of")
+    try:
+        assert trace("--quiet", root=checkout, cwd=checkout)[0] == 1
+        assert trace("--quiet", "--sentences", str(record), root=checkout, cwd=checkout)[0] == 0
+        assert trace("--quiet", root=checkout, cwd=checkout)[0] == 0
+        assert record.read_text("utf-8") == was.replace("In that case the status of", "Then the status of")
+    finally:
+        path.write_text(before, "utf-8")
+        record.write_text(was, "utf-8")
 
 
 def test_without_an_identifier_in_a_sentence(checkout: Path) -> None:
     path, number, sentence = stating(checkout, "RET-4")
     untagged = re.sub(r"\s*\(RET-4\)", "", sentence)
-    first, second = told(checkout, path, sentence, untagged)
+    first, second, third = told(checkout, path, sentence, untagged)
     assert first == (
         f"spec/{path.name}:{number}: says MUST NOT and ends in no identifier of a rule: "
         f'"{" ".join(untagged.split())}"'
     )
     assert second == "RET-4: a MUST, and no sentence of a draft states it"
+    assert third.startswith(
+        f"RET-4: spec/{path.name}:{number} has other words than spec/sentences.md, and no longer ends in RET-4: "
+    )
 
 
 def test_without_an_identifier_in_the_catalogue(checkout: Path) -> None:
