@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from cctest.instrument.settings import Settings
 from cctest.mutation.mutant import Judge, Setup, SourceChange, described
@@ -14,6 +14,7 @@ from cctest.probe.bundled import EMBEDDED, FORWARDING, Bundled, make_credentials
 from cctest.probe.case import Case
 from cctest.probe.run import ProbePlan, Progress, run_probe
 from cctest.problem import Problem
+from cctest.report.model import Report
 from cctest.target.configuration import Configuration
 from cctest.verdict import Check
 
@@ -78,12 +79,20 @@ def probe(
                 configuration = Configuration(target=url, model=model, credentials=credentials)
                 record = engine if setup.judge is Judge.FORWARDING else None
                 plan = ProbePlan(configuration, tuple(cases), len(cases), 1, JOBS, engine=record)
-                seen = list(run_probe(plan, note).checks)
+                report = run_probe(plan, note)
+            seen = list(report.checks)
+            if change is None and setup.regions and not _tells_regions(report):
+                broke = "the gateway saw no regions on the engine"
         except _EnoughError:
             pass
         except Problem as problem:
             broke = problem.message
         return Probed(tuple(seen), change is None or proof.exists(), broke, late, stopped)
+
+
+def _tells_regions(report: Report) -> bool:
+    told: Any = report.capabilities
+    return bool(told["cache_intent_capabilities"]["per_fragment_share"])
 
 
 def _gateway(setup: Setup, engine: str | None, through: tuple[str, ...]) -> Bundled:

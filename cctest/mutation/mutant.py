@@ -79,13 +79,17 @@ Change: TypeAlias = SourceChange | SchemaChange
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What judges, and with which more options the gateway is started."""
+    """What judges, and with which more options the gateway is started.
+
+    With `regions` the engine behind it takes several salts in one request.
+    """
 
     judge: Judge
     options: tuple[str, ...] = ()
+    regions: bool = False
 
     def __str__(self) -> str:
-        return " ".join((self.judge, *self.options))
+        return " ".join((self.judge, *self.options, *(("with regions",) if self.regions else ())))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ The core, as far as it decides what a rule is about, and what of our gateway dec
 - shortcuts: `quick_json`, and the quick reader of intents. They hand over whatever they doubt, so that most
   changes of theirs cost time and nothing else. That they agree with the close readers is for the core's own
   tests; rules that they could break by themselves are inverted in the catalogue;
-- what our gateway does only in front of a vLLM with our plugin, which cuts a prompt into regions (`regions`,
-  `boundary` and what belongs to them): the engine that judges has no regions. `make regions` tests it.
+- where in a prompt the text of fragments ends, and whether an engine has regions (`boundaries`, `boundary`,
+  `region_check`): the engine compares with the tokens that it gets, so that a wrong answer costs reuse and
+  lets nothing out.
 """
 
 from collections.abc import Mapping
@@ -26,11 +27,11 @@ _ENGINE_DEFAULT: Final = Setup(Judge.FORWARDING, ("--without-intent=engine-defau
 _GENERATIONS: Final = Setup(
     Judge.FORWARDING, ("--max-age=generations", "--engine-deadline=0.5", "--abort-margin=0.3")
 )
+_REGIONS: Final = Setup(Judge.FORWARDING, regions=True)
 _NO_APPROXIMATE: Final = "--approximate=unenforceable"
 
 _CORE: Final = (_VECTORS, _EMBEDDED)
 _GATEWAY: Final = (_EMBEDDED, _FORWARDING)
-_IN_FRONT: Final = (_FORWARDING,)
 
 SCOPE: Final[Mapping[str, tuple[Setup, ...]]] = {
     **{
@@ -52,23 +53,25 @@ SCOPE: Final[Mapping[str, tuple[Setup, ...]]] = {
         )
     },
     "cctest/contract/vocabulary.py": (*_CORE, _REJECTING),
-    "reference_gateway/plan.py": (*_GATEWAY, _EMBEDDED_REJECTING, _ENGINE_DEFAULT),
+    "reference_gateway/plan.py": (*_GATEWAY, _EMBEDDED_REJECTING, _ENGINE_DEFAULT, _REGIONS),
     "reference_gateway/enforceability.py": (*_GATEWAY, _REJECTING, _EMBEDDED_REJECTING),
     "reference_gateway/status.py": _GATEWAY,
     "reference_gateway/refusal.py": _GATEWAY,
     "reference_gateway/request/intake.py": _GATEWAY,
     "reference_gateway/request/misplaced.py": _GATEWAY,
-    "reference_gateway/request/model_visible.py": _GATEWAY,
+    "reference_gateway/request/model_visible.py": (*_GATEWAY, _REGIONS),
     "reference_gateway/in_process/embedded.py": (_EMBEDDED,),
     "reference_gateway/approximate.py": (
         Setup(Judge.FORWARDING, (_NO_APPROXIMATE,)),
         Setup(Judge.FORWARDING, (_NO_APPROXIMATE, _REJECT)),
     ),
     "reference_gateway/lowering/lowering.py": (_FORWARDING, _GENERATIONS, _ENGINE_DEFAULT),
-    "reference_gateway/lowering/salt.py": _IN_FRONT,
+    "reference_gateway/lowering/salt.py": (_FORWARDING, _REGIONS),
     "reference_gateway/lowering/generations.py": (_GENERATIONS,),
-    "reference_gateway/engine/usage.py": _IN_FRONT,
-    "reference_gateway/engine/forwarding.py": _IN_FRONT,
+    "reference_gateway/lowering/regions.py": (_REGIONS,),
+    "reference_gateway/engine/usage.py": (_FORWARDING,),
+    "reference_gateway/engine/region_usage.py": (_REGIONS,),
+    "reference_gateway/engine/forwarding.py": (_FORWARDING, _REGIONS),
 }
 """By file, relative to the packages: what is tried in turn until something kills the mutant."""
 
@@ -94,10 +97,6 @@ LEFT_OUT: Final = frozenset(
         "cctest/contract/intent.py:_constraints_of",
         "cctest/contract/shape.py:is_label",
         "cctest/contract/strict_json.py:loads",
-        # regions of a prompt
-        "reference_gateway/request/model_visible.py:rendering_members",
-        "reference_gateway/lowering/salt.py:Salts.bounded",
-        "reference_gateway/engine/forwarding.py:forwarded_fragments",
     }
 )
 """Functions of which no mutants are made."""

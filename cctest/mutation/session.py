@@ -4,11 +4,12 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
 from cctest.instrument.client import running_engine
+from cctest.instrument.settings import Settings
 from cctest.mutation import worker
 from cctest.mutation.judgement import Run
 from cctest.mutation.mutant import Judge, Mutant, Setup, Verdict
@@ -60,7 +61,7 @@ def run(
     verdicts = dict(known)
     waiting = [mutant for mutant in mutants if mutant.id not in known]
     tell(Progress(len(mutants) - len(waiting), len(mutants)))
-    with _engine_for(setups) as engine, _pool(replace(suite, engine=engine), workers) as pool:
+    with _engines_for(setups) as engines, _pool(replace(suite, engines=engines), workers) as pool:
         plain = [
             (setup, pool.submit(worker.unmutated, setup, _needed(setup, mutants, suite))) for setup in setups
         ]
@@ -101,10 +102,11 @@ def _held(setup: Setup, future: "Future[Run]") -> int:
 
 
 @contextmanager
-def _engine_for(setups: Iterable[Setup]) -> Iterator[str | None]:
-    forwarding = any(setup.judge is Judge.FORWARDING for setup in setups)
-    with running_engine() if forwarding else nullcontext() as url:
-        yield url
+def _engines_for(setups: Iterable[Setup]) -> Iterator[Mapping[bool, str]]:
+    """Run the engines that setups need, by whether they have regions; give their URLs."""
+    needed = {setup.regions for setup in setups if setup.judge is Judge.FORWARDING}
+    with ExitStack() as running:
+        yield {one: running.enter_context(running_engine(Settings(regions=one))) for one in needed}
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Judging one mutant, in a worker process that keeps the suite loaded from one to the next."""
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from cctest.mutation.by_probe import probe
@@ -18,15 +18,15 @@ _TWO_PLACES: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """What judges: vectors, behavioural cases, and the URL of an instrumented engine where one is needed.
+    """What judges: vectors, behavioural cases, and the URLs of instrumented engines where they are needed.
 
-    With `whole` every check is run; else the one that is named for a mutant first, and those of its rules
-    only if that doesn't fail.
+    `engines` are by whether they have regions. With `whole` every check is run; else the one that is named
+    for a mutant first, and those of its rules only if that doesn't fail.
     """
 
     vectors: tuple[Vector, ...]
     cases: tuple[Case, ...]
-    engine: str | None = None
+    engines: Mapping[bool, str] = field(default_factory=dict)
     whole: bool = False
 
 
@@ -55,10 +55,11 @@ class Worker:
         """Run the suite, or some of its cases, against the implementation as it is."""
         if setup.judge is Judge.VECTORS:
             return self._reader.of_vectors(run_forked(None, self._suite.vectors))
-        return self._reader.of_probe(probe(None, setup, cases, engine=self._suite.engine), whole=True)
+        engine = self._suite.engines.get(setup.regions)
+        return self._reader.of_probe(probe(None, setup, cases, engine=engine), whole=True)
 
     def _probes(self, mutant: Mutant, change: SourceChange, setup: Setup) -> list[Run]:
-        engine = self._suite.engine
+        engine = self._suite.engines.get(setup.regions)
         cases = [case for case in self._suite.cases if setup.judge is Judge.FORWARDING or not case.two_ended]
         if self._suite.whole:
             return [self._reader.of_probe(probe(change, setup, cases, engine=engine), whole=True)]
