@@ -44,6 +44,20 @@ def test_mutants_of_core_and_gateway_are_killed_by_their_checks() -> None:
     assert not any(verdict.suspect for verdict in verdicts)
 
 
+def test_what_only_an_engine_with_regions_shows_is_judged_on_one() -> None:
+    path = "reference_gateway/lowering/regions.py"
+    source, right = source_of(path), "self._salts.shared(terms.partition, model)"
+    start = source.index(right)
+    change = source_change(path, Edit(start, start + len(right), '"one salt for all"'))
+    mutant = replace(
+        OF_GATEWAY[0],
+        change=change,
+        setups=(Setup(Judge.FORWARDING, regions=True),),
+        caught_by="public-then-tenant#tenant-part-computed",
+    )
+    assert statuses(judged([mutant], Suite(VECTORS, CASES))) == {mutant.id: Status.KILLED}
+
+
 class Anything(dict[str, Any]):
     """Whatever the core says is among what is permitted."""
 

@@ -136,6 +136,12 @@ def test_who_must_be_alone_shares_the_end_of_no_prompt(held: bool) -> None:
     assert judged("partitions_unique", *together, steps=["one", "other"]) is Result.FAIL
 
 
+@pytest.mark.parametrize(("max_age", "result"), [(0, Result.PASS), (1, Result.FAIL), (None, Result.FAIL)])
+def test_what_may_be_read_for_no_time_is_shared_with_nobody(max_age: int | None, result: Result) -> None:
+    steps = [seen(name, record(name, SHARED, Region(16, "same", max_age))) for name in ("one", "other")]
+    assert judged("partitions_unique", *steps, steps=["one", "other"]) is result
+
+
 @pytest.mark.parametrize(("last", "result"), [("own", Result.PASS), ("another", Result.FAIL)])
 def test_partitions_are_the_same_if_all_regions_are(last: str, result: Result) -> None:
     steps = [seen(name, record("flat", SHARED, Region(16, "own"))) for name in ("first", "again")]

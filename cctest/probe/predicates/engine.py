@@ -261,10 +261,13 @@ def _computed(step: Observation) -> EngineRecord | None:
 
 
 def _last_salts(step: Observation) -> Iterator["JsonValue | Absent"]:
-    """Yield the salts under which the ends of a step's prompts stood, and those beside their regions."""
+    """Yield the salts under which the ends of a step's prompts stood, and those beside their regions.
+
+    What an engine may read for no time at all is in nobody's partition.
+    """
     for entry in step.asked:
         yield entry.cache_salt
-        yield entry.partitions[-1][1]
+        yield from (last.salt for last in entry.in_effect[-1:] if last.max_age_ms != 0)
 
 
 def _nothing_arrived(step: Observation, world: World) -> Judgement:
