@@ -1,6 +1,7 @@
 """Of which modules mutants are generated, and who judges those of each.
 
-The core, as far as it decides what a rule is about, and what of our gateway decides. Left out is:
+The core, as far as it decides what a rule is about, and of our gateway what turns a request, and what is seen
+of it, into terms, partitions and words. Left out is:
 
 - what only says where in a text something stands and in which words it is told (`positions`, `source`,
   `document_order`, `schema`, and functions named below), and what reads our own data files (`strict_yaml`);
@@ -9,7 +10,11 @@ The core, as far as it decides what a rule is about, and what of our gateway dec
   tests; rules that they could break by themselves are inverted in the catalogue;
 - where in a prompt the text of fragments ends, and whether an engine has regions (`boundaries`, `boundary`,
   `region_check`): the engine compares with the tokens that it gets, so that a wrong answer costs reuse and
-  lets nothing out.
+  lets nothing out;
+- who a caller is and how much a caller may (`callers/`), how bodies are changed in place (`respelling`,
+  `jsontext`, `stripped`), in which order a template renders (`rendering/`, `orders`), and the cache itself
+  (`cctest.engine`). They decide, too: the catalogue inverts rules that they could break, but no operator has
+  gone over them.
 """
 
 from collections.abc import Mapping

@@ -58,7 +58,7 @@ GATEWAY: Final = Seam("reference_gateway.app", "Gateway.__init__", "self backend
 CHAT: Final = Seam("reference_gateway.app", "Gateway.chat_completions", "self request")
 CAPABILITIES: Final = Seam("reference_gateway.app", "Gateway.capabilities", "self _")
 TAKE: Final = Seam("reference_gateway.app", "Gateway._take", "self body caller")
-REFUSED: Final = Seam("reference_gateway.app", "_refused", "_ error")
+REFUSED: Final = Seam("reference_gateway.app", "refused", "_ error")
 
 IDENTIFY: Final = Seam("reference_gateway.callers.credentials", "Credentials.identify", "self authorization")
 
