@@ -17,6 +17,7 @@ from . import (
     namespaces,
     one_cell,
     partitions,
+    permitted,
     refusals,
     replays,
     retention,
@@ -55,6 +56,9 @@ VARIANTS: Final[tuple[Variant, ...]] = tuple(
     for variant in variants_of(module)
 )
 
-_ALL: Final[tuple[Fault | Variant, ...]] = FAULTS + VARIANTS
+PERMITTED: Final[tuple[Variant, ...]] = tuple(variants_of(permitted))
+"""Variants that findings are about; the inputs of these show what they do otherwise."""
+
+_ALL: Final[tuple[Fault | Variant, ...]] = FAULTS + VARIANTS + PERMITTED
 
 BY_NAME: Final[Mapping[str, Fault | Variant]] = {one.id: one for one in _ALL}

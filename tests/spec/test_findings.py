@@ -27,6 +27,14 @@ VECTORS = {
     True: {vector.name for vector in finding_vectors()},
 }
 
+CHECKS = {check for case in load_cases() for check in case.checks}
+RECORDING = {case.id: case.readings for case in (*load_cases(), *OF_FINDINGS)}
+EXCLUDED = re.compile(r"\*Excluded by (?P<rule>[A-Z]+-\d+)[^`]*: `(?P<check>[^`]+)` fails it[^*]*\*")
+SETTLED = {"F-52"}
+"""Entries about two rules that say the same only together: one reading stands, and the text could be plainer."""
+BY_CHECK = {"F-20", "F-64"}
+"""Entries whose case shows by its results what an implementation does: what the entry says of them is all there is."""
+
 ENTRY = """\
 <a id="f-1"></a>
 
@@ -106,6 +114,33 @@ def test_a_search_that_an_entry_runs_is_there_and_the_other_way_round() -> None:
     }
     source = (ROOT / "tests/spec/test_findings_readings.py").read_text("utf-8")
     assert named == set(re.findall(r'^ {8}"(F-\d+)",$', source, re.MULTILINE))
+
+
+@each_finding
+def test_a_reading_that_is_excluded_names_the_rule_and_the_check_that_fails_it(finding: Finding) -> None:
+    told = finding.parts["Readings"]
+    named = [EXCLUDED.match(text) for text in re.findall(r"\*Excluded [^*]*\*", told)]
+    assert len(named) == told.lower().count("excluded by")
+    for match in named:
+        assert match is not None
+        assert match["rule"] in RULES
+        assert match["check"] in CHECKS | VECTORS[False]
+    left_standing = len(re.findall(r"\([a-z]\) ", told)) - len(named)
+    assert left_standing >= 2 or not named or finding.id in SETTLED
+
+
+@each_finding
+def test_where_a_probe_records_no_reading_of_an_entry_the_entry_says_so(finding: Finding) -> None:
+    for command in finding.commands:
+        if command.startswith("cctest probe"):
+            case = command.split()[command.split().index("--case") + 1]
+            recorded = {each.id for each in RECORDING[case]}
+            words = " ".join(finding.parts.values())
+            assert (
+                recorded & {finding.id, finding.reading}
+                or "no reading" in words.lower()
+                or finding.id in BY_CHECK
+            )
 
 
 def test_every_input_of_its_own_belongs_to_an_entry() -> None:

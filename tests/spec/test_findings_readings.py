@@ -119,12 +119,10 @@ def digest(namespaces: Sequence[str | None]) -> str | None:
     return whole.hexdigest()
 
 
-def hint_within(seconds: int, maximum: int, *, kept: bool, ignoring_first: bool) -> str:
-    if not kept and ignoring_first:
-        return "ignored"
+def hint_within(seconds: int, maximum: int, *, without_effect: bool) -> str:
     if seconds > maximum:
         return "clipped"
-    return "accepted" if kept else "ignored"
+    return "ignored" if without_effect else "accepted"
 
 
 QUESTIONS = (
@@ -162,16 +160,16 @@ QUESTIONS = (
         "F-15",
         st.tuples(SECONDS, SECONDS, st.booleans()),
         (
-            lambda asked, most, forbidden: hint_within(asked, most, kept=not forbidden, ignoring_first=False),
-            lambda asked, most, forbidden: hint_within(asked, most, kept=not forbidden, ignoring_first=True),
+            lambda asked, most, _forbidden: hint_within(asked, most, without_effect=False),
+            lambda asked, most, forbidden: hint_within(asked, most, without_effect=forbidden),
         ),
-        (1, 0, True),
+        (0, 0, True),
     ),
     Question(
         "F-16",
         st.tuples(SECONDS, SECONDS, SECONDS),
-        (lambda made, bound, now: now < made + bound, eligible),
-        (1, 0, 0),
+        (eligible, lambda made, bound, now: made <= now and eligible(made, bound, now)),
+        (1, 1, 0),
     ),
     Question(
         "F-21",
@@ -244,9 +242,8 @@ QUESTIONS = (
         "F-56",
         st.tuples(BOUNDS, BOUNDS, BOUNDS),
         (
-            lambda _bound, asked, most: "accepted" if asked <= most else "clipped",
-            lambda bound, asked, most: "accepted" if asked <= min(most, bound) else "clipped",
-            lambda bound, asked, _most: "accepted" if asked <= bound else "ignored",
+            lambda _bound, asked, most: hint_within(asked, most, without_effect=False),
+            lambda bound, asked, most: hint_within(asked, most, without_effect=bound < asked),
         ),
         (1, 2, 2),
     ),
@@ -278,9 +275,9 @@ QUESTIONS = (
     ),
     Question(
         "F-68",
-        st.tuples(st.integers(0, 2**60)),
-        (lambda bound: bound < bound + 1, lambda bound: float(bound) < float(bound + 1)),
-        (2**53,),
+        st.tuples(st.integers(0, 2**70)),
+        (lambda _bound: "valid", lambda bound: "valid" if bound < 2**63 else "at fault"),
+        (2**63,),
     ),
     Question(
         "F-74",
