@@ -19,6 +19,16 @@ def lacking(step: Step, world: World) -> str | None:
     return missing_capability(needs, world.advertised)
 
 
+def unlisted(step: Step, world: World) -> str | None:
+    """Quote what lets a target serve a step's intents under narrower ones of its own choice (READ-27).
+
+    None where it advertises all that they need.
+    """
+    if world.advertised.capabilities is None:
+        return f"no capabilities are exposed: {world.advertised.outline}"
+    return lacking(step, world)
+
+
 def refused_as_announced(expectation: Expectation, world: World) -> str | None:
     """Quote why a step of an expectation was refused, where the capabilities announce the refusal."""
     capabilities = world.advertised.capabilities

@@ -111,6 +111,32 @@ def names_of_images_forwarded() -> None:
     _rewrite(named)
 
 
+@fault(rules=("BND-6",), checks=("salt-inside-stripped#stripped-from-part",))
+def salts_of_parts_forwarded() -> None:
+    """A salt that stands on a content part is forwarded as it came."""
+
+    def salted(body: Body, sent: Body) -> None:
+        for part, original in zip(_parts(body), _parts(sent), strict=True):
+            part.update({name: original[name] for name in ("cache_salt",) if name in original})
+
+    _rewrite(salted)
+
+
+@fault(
+    rules=("BND-6",),
+    checks=("salt-inside-stripped#stripped-from-fragment", "salt-inside-stripped#stripped-from-tool"),
+)
+def salts_of_fragments_forwarded() -> None:
+    """A salt that stands on a fragment is forwarded as it came."""
+
+    def salted(body: Body, sent: Body) -> None:
+        for kind in ("tools", "messages"):
+            for fragment, original in zip(body.get(kind, ()), sent.get(kind, ()), strict=True):
+                fragment.update({name: original[name] for name in ("cache_salt",) if name in original})
+
+    _rewrite(salted)
+
+
 @fault(rules=("BND-6",), checks=("partition-members#members-stripped",))
 def tenant_member_forwarded() -> None:
     """A member of the body that names a tenant is forwarded as it came."""

@@ -61,7 +61,7 @@ def first_intent_governs_all() -> None:
 
 
 @fault(
-    rules=(*_EVERYTHING, "CMP-8", "REU-1", "POL-2"),
+    rules=("CAP-6", *_EVERYTHING, "CMP-8", "REU-1", "POL-2"),
     checks=("tenant-then-public#first-computed", "tenant-then-public#second-computed"),
 )
 def last_intent_governs_all() -> None:

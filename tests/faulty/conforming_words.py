@@ -36,7 +36,8 @@ def shows_nothing() -> None:
 
 @conforming(reuses=False)
 def tells_nothing() -> None:
-    """It says unobserved of everything, and null where the number of cached tokens would be."""
+    """It says unobserved of everything, null where the number of cached tokens would be, and lists no status."""
+    edits.edit_capabilities(status=False)
     edits.edit_entries(_unobserved)
     edits.uncounted()
 

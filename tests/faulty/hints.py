@@ -104,3 +104,62 @@ def bypass_advertised_and_reject_done() -> None:
     """The capabilities say that what can't be enforced is served by fallback, and it is rejected."""
     edits.edit_capabilities(namespace=False, on_unenforceable=OnUnenforceable.REJECT)
     edits.edit_advertised(lambda spelt: {**spelt, "on_unenforceable": "bypass"})
+
+
+def _unlisted(**less: list[str] | None) -> None:
+    """Leave members of the constraints out of what is advertised, or values out of their lists."""
+
+    def shorter(spelt: dict[str, Any]) -> dict[str, Any]:
+        constraints = dict(spelt["constraints"])
+        for name, values in less.items():
+            stated = constraints.pop(name)
+            if values is not None:
+                constraints[name] = [value for value in stated if value not in values]
+        return {**spelt, "constraints": constraints}
+
+    edits.edit_advertised(shorter)
+
+
+@fault(rules=("CAP-3",), checks=("supported-is-listed#namespace",), status=Word.SILENT)
+def namespaces_kept_apart_and_not_listed() -> None:
+    """Namespaces are supported, and the capabilities don't say so."""
+    _unlisted(namespace=None)
+
+
+@fault(rules=("CAP-3",), checks=("supported-is-listed#bound",), status=Word.SILENT)
+def bounds_kept_and_not_listed() -> None:
+    """Bounds on age are supported, and the capabilities don't say so."""
+    _unlisted(retention_max_age=None)
+
+
+@fault(
+    rules=("CAP-3",),
+    checks=("supported-is-listed#session", "public-is-listed#scope"),
+    status=Word.SILENT,
+)
+def narrowest_and_widest_scope_not_listed() -> None:
+    """State is shared within a session, and by everybody, and the capabilities list neither scope."""
+    _unlisted(share_max=["session", "public"])
+
+
+@fault(
+    rules=("CAP-3",),
+    checks=("scope-is-listed#scope",),
+    status=Word.SILENT,
+    cells=({"scope": "principal"},),
+)
+def scope_in_the_middle_not_listed() -> None:
+    """State is shared within a principal, and the capabilities don't list that scope."""
+    _unlisted(share_max=["principal"])
+
+
+@fault(rules=("CAP-3",), checks=("supported-is-listed#exact",), status=Word.SILENT)
+def exact_reuse_not_listed() -> None:
+    """What is reused exactly is read back, and the capabilities list other kinds of reuse only."""
+    _unlisted(reuse=["exact"])
+
+
+@fault(rules=("CAP-3",), checks=("as-advertised#status-listed",), status=Word.SILENT)
+def status_told_and_not_listed() -> None:
+    """Every response tells what look-ups came to, and the capabilities say that there is no status."""
+    edits.edit_advertised(lambda spelt: {**spelt, "status": False})

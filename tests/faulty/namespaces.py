@@ -52,8 +52,8 @@ def namespace_ignored() -> None:
 
 
 @fault(
-    rules=("NS-1", "INT-2", "POL-2", "DIG-1", "DIG-3", "NS-3"),
-    checks=("namespace-change#changed-computes",),
+    rules=("NS-1", "INT-2", "CAP-3", "POL-2", "DIG-1", "DIG-3", "NS-3"),
+    checks=("namespace-change#changed-computes", "supported-is-listed#namespace"),
     status=Word.SILENT,
 )
 def namespace_unsupported_and_ignored() -> None:

@@ -24,7 +24,20 @@ fault = partial(model.fault, backend=Backend.FORWARDING)
 
 _BOUND = ("RET-3", "RET-4", "RET-5", "RET-6", "CMP-3", "HNT-1", "HNT-2")
 """What a bound asks for: the engine can't keep one, so that it's served by bypass."""
-_BYPASS = ("BND-10", "REU-1", "RET-1", "FBK-1", "INT-2", "CMP-1", "CMP-2", "CMP-4", "SHR-1", "SHR-2", *_BOUND)
+_BYPASS = (
+    "BND-10",
+    "REU-1",
+    "RET-1",
+    "FBK-1",
+    "INT-2",
+    "CAP-3",
+    "CMP-1",
+    "CMP-2",
+    "CMP-4",
+    "SHR-1",
+    "SHR-2",
+    *_BOUND,
+)
 _SHARING = ("SHR-1", "SHR-2", "SHR-3", "SHR-4", "POL-2", "STA-7", "STA-11")
 _NAMESPACE = ("NS-1", "NS-2", "NS-3", "DIG-1", "DIG-3", "POL-2")
 _ALL = (*_BYPASS, *_SHARING, *_NAMESPACE, "STA-4", "STA-5", "BND-7")
@@ -89,14 +102,18 @@ def no_partition_with_tools() -> None:
     _choose(lambda plan, right: None if with_tools(plan) else right())
 
 
-@fault(rules=_BYPASS, checks=("bypass-partition#all-different", "reuse-none#repeat-computes"), public="D04")
+@fault(
+    rules=(*_BYPASS, "STA-4", "STA-5", "BND-7"),
+    checks=("bypass-partition#all-different", "reuse-none#repeat-computes"),
+    public="D04",
+)
 def bypass_without_a_partition() -> None:
     """Fresh computation is asked for by leaving the partition out."""
     seams.FRESH_SALT.wrap(lambda _: lambda self: None)
 
 
 @fault(
-    rules=_BYPASS,
+    rules=(*_BYPASS, "STA-4", "STA-5", "BND-7"),
     checks=("bypass-partition#all-different", "reuse-none#repeat-computes"),
 )
 def bypass_in_one_partition() -> None:
@@ -281,7 +298,7 @@ def forbid_shares_the_partition() -> None:
 
 
 @fault(
-    rules=(*_BOUND, "CMP-1", "INT-2"),
+    rules=("CAP-3", *_BOUND, "CMP-1", "INT-2"),
     checks=("max-age-read#late-computes", "max-age-unread#late-computes"),
     status=Word.SILENT,
 )
@@ -302,6 +319,12 @@ def bound_left_to_an_engine_that_knows_none() -> None:
 def partition_of_the_widest_boundary() -> None:
     """The engine has one partition per request, and it is that of the widest boundary, not the narrowest."""
     edits.widest_boundary()
+
+
+@fault(rules=("CAP-6",), checks=("own-boundary#not-narrowed",))
+def boundaries_promised_where_there_is_one() -> None:
+    """The engine has one partition per request, and the capabilities promise a boundary for each fragment."""
+    edits.edit_capabilities(per_fragment_share=True)
 
 
 @fault(rules=("RET-3", "RET-4"), checks=("queued-past-its-bound#late-reads-nothing",))

@@ -187,8 +187,8 @@ def max_age_advertised_and_ignored() -> None:
 
 
 @fault(
-    rules=("RET-3", "RET-4", "CMP-3", "INT-2", "HNT-1", "HNT-2"),
-    checks=("max-age-read#late-computes", "max-age-unread#late-computes"),
+    rules=("RET-3", "RET-4", "CMP-3", "INT-2", "CAP-3", "HNT-1", "HNT-2"),
+    checks=("max-age-read#late-computes", "max-age-unread#late-computes", "supported-is-listed#bound"),
     status=Word.SILENT,
 )
 def max_age_unsupported_and_ignored() -> None:

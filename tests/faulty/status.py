@@ -105,7 +105,9 @@ def entry_left_out_for_lack_of_an_id() -> None:
     edits.edit_status(lambda entries, _: [entry for entry in entries if "id" in entry])
 
 
-@fault(rules=("STA-2", "STA-3", "STA-9", "STA-10", *_HONEST), checks=_SHAPE, status=Word.LIES)
+@fault(
+    rules=("CAP-6", "STA-7", "STA-2", "STA-3", "STA-9", "STA-10", *_HONEST), checks=_SHAPE, status=Word.LIES
+)
 def entries_in_reverse_order() -> None:
     """The entries come last fragment first."""
     edits.edit_status(lambda entries, _: entries[::-1])
@@ -230,3 +232,17 @@ def permitted_reported_as_forbidden() -> None:
     edits.edit_entries(
         lambda entry: {**entry, "retention": "forbidden"} if entry.get("retention") == "retained" else entry
     )
+
+
+@fault(rules=("STA-6",), checks=("status-permitted#not-called-forbidden",), status=Word.LIES)
+def nothing_kept_and_that_called_forbidden() -> None:
+    """Every request is alone, and what could have been kept is reported as if that were prohibited."""
+
+    def make(original: Any) -> Any:
+        def terms(self: Any, policy: Any, *, fallback: bool) -> Any:
+            return original(self, policy, fallback=True)
+
+        return terms
+
+    seams.TERMS.wrap(make)
+    edits.edit_entries(lambda entry: {**entry, "retention": "forbidden"})

@@ -9,8 +9,11 @@ from cctest.probe.predicates.approximate import approximate_reported, not_launde
 from cctest.probe.predicates.capability import (
     as_advertised,
     boundary_as_advertised,
+    boundary_of_its_own,
     capabilities_exposed,
     capabilities_shape,
+    listed_if_reused,
+    status_listed,
     status_promised,
 )
 from cctest.probe.predicates.engine import (
@@ -24,6 +27,7 @@ from cctest.probe.predicates.engine import (
     partitions_unique,
     reached_engine,
     salt_replaced,
+    salts_removed,
     same_partition,
     says_unobserved,
 )
@@ -44,6 +48,7 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "arrives_unchanged": arrives_unchanged,
     "as_advertised": as_advertised,
     "boundary_as_advertised": boundary_as_advertised,
+    "boundary_of_its_own": boundary_of_its_own,
     "cancelled": cancelled,
     "counts_not_invented": counts_not_invented,
     "capabilities_exposed": capabilities_exposed,
@@ -53,6 +58,7 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "hint_report": hint_report,
     "intents_removed": intents_removed,
     "kept_as_reported": kept_as_reported,
+    "listed_if_reused": listed_if_reused,
     "members_stripped": members_stripped,
     "not_laundered": not_laundered,
     "not_read_late": not_read_late,
@@ -68,9 +74,11 @@ PREDICATES: Final[Mapping[str, Predicate]] = {
     "reported_alone": reported_alone,
     "retained_as_reported": retained_as_reported,
     "salt_replaced": salt_replaced,
+    "salts_removed": salts_removed,
     "same_partition": same_partition,
     "says_unobserved": says_unobserved,
     "status_honest": status_honest,
+    "status_listed": status_listed,
     "status_promised": status_promised,
     "status_says": status_says,
     "status_shape": status_shape,

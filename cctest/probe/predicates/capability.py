@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from cctest.contract.vocabulary import ErrorCode, OnUnenforceable
+from cctest.contract.vocabulary import ErrorCode, OnUnenforceable, Outcome, Scope
 from cctest.probe.case import Expectation
 from cctest.probe.enforceability import told_as_bypass
 from cctest.probe.judgement import (
@@ -16,13 +16,18 @@ from cctest.probe.judgement import (
     passed,
     response_evidence,
 )
-from cctest.probe.observation import Observation
-from cctest.probe.witness import WITNESSES, Reuse, rests_on_word
+from cctest.probe.observation import Observation, entry_of
+from cctest.probe.predicates.status import without_status
+from cctest.probe.prompt import substitute
+from cctest.probe.witness import WITNESSES, Reuse, by_engine, rests_on_word
 from cctest.target.chat import ABSENT
 from cctest.verdict import Evidence, Result, Source
 
 _VERSION: Final = 1
 """The version of every intent that a case sends as valid."""
+
+_LOOKED_UP: Final = frozenset({Outcome.MISS, Outcome.EXACT_HIT, Outcome.APPROXIMATE_HIT})
+"""Outcomes that tell what a look-up came to; a fallback makes none (STA-4)."""
 
 
 def capabilities_exposed(expectation: Expectation, world: World) -> Judgement:
@@ -104,7 +109,7 @@ def _refused_in_other_words(step: Observation, world: World) -> bool:
 def _looked_up(step: Observation) -> bool:
     """Whether the target's own status tells of a look-up, which a fallback doesn't make (STA-4)."""
     outcomes = {entry.get("outcome") for entry in step.entries or ()}
-    return step.answered and not outcomes.isdisjoint({"miss", "exact_hit", "approximate_hit"})
+    return step.answered and not outcomes.isdisjoint(_LOOKED_UP)
 
 
 def boundary_as_advertised(expectation: Expectation, world: World) -> Judgement:
@@ -135,6 +140,86 @@ def boundary_as_advertised(expectation: Expectation, world: World) -> Judgement:
             )
             return replace(told, rests_on=rests_on_word(witness, step, text))
     return Judgement(Result.UNSUPPORTED, "no sharing of the public part was seen; none is owed")
+
+
+def boundary_of_its_own(expectation: Expectation, world: World) -> Judgement:
+    """Where `per_fragment_share` is advertised, what follows a fragment doesn't narrow its boundary (CAP-6).
+
+    In step `alone` nothing behind it asks for less, so that what the target narrows anyway isn't held against
+    it (SHR-2). Whoever can't establish the order of rendering applies one boundary to the whole request,
+    whatever is advertised (CMP-11), and so expectations of this kind are of level SHOULD.
+    """
+    step = world.observations[str(expectation.step)]
+    alone = world.observations[str(expectation.arguments["alone"])]
+    text = str(expectation.arguments["fragment"])
+    capabilities = world.advertised.capabilities
+    if capabilities is None or not capabilities.per_fragment_share:
+        return Judgement(Result.UNSUPPORTED, "capabilities: per_fragment_share is not true")
+    for one in (step, alone):
+        if not one.answered:
+            return inconclusive(f"{one.step.id} was not served: {one.outline}", response_evidence(one))
+    used, by_itself = _share(step, text), _share(alone, text)
+    if used is None or by_itself is None:
+        return without_status(world)
+    seen = f"effective_share {used} for {text} in {step.step.id}, {by_itself} in {alone.step.id}"
+    evidence = Evidence(Source.STATUS, seen)
+    if used.rank < by_itself.rank:
+        message = "what follows narrowed the boundary, though each fragment is said to have its own"
+        return replace(failed(message, f"effective_share {by_itself}", seen, evidence), repeatable=True)
+    return passed("a boundary of its own", evidence)
+
+
+def _share(step: Observation, text: str) -> Scope | None:
+    """The boundary that a step's status tells of a fragment; None where it tells none of ours."""
+    told = (entry_of(step, text) or {}).get("effective_share")
+    return Scope(told) if isinstance(told, str) and told in tuple(Scope) else None
+
+
+def listed_if_reused(expectation: Expectation, world: World) -> Judgement:
+    """What was kept under an intent and is read back under it was supported, and so is advertised (CAP-3).
+
+    `uses` names the capabilities without which such an intent can only be served by computing afresh.
+    """
+    step = world.observations[str(expectation.step)]
+    text = str(expectation.arguments["fragment"])
+    if world.advertised.capabilities is None:
+        return Judgement(Result.UNSUPPORTED, f"no capabilities are exposed: {world.advertised.outline}")
+    uses = substitute(expectation.arguments["uses"], world.setting)
+    lacking = missing_capability(tuple(map(str, uses)) if isinstance(uses, list) else (), world.advertised)
+    if lacking is None:
+        return passed("advertised", _evidence(world.advertised))
+    if not step.answered:
+        return Judgement(Result.UNSUPPORTED, lacking, evidence=(response_evidence(step),))
+    for name, witness in WITNESSES:
+        reuse, evidence = witness(step, text)
+        if reuse is Reuse.SEEN and evidence is not None:
+            message = f"what isn't advertised was kept and read back; {lacking}"
+            told = failed(message, "advertised, or computed afresh", evidence.seen, evidence)
+            word = rests_on_word(witness, step, text)
+            return replace(told, repeatable=witness is not by_engine, rests_on=word)
+        if reuse is Reuse.UNSEEN and evidence is not None:
+            return passed(f"neither advertised nor in use, by {name}", evidence)
+    return Judgement(Result.UNSUPPORTED, f"{lacking}, and nothing shows whether it is in use all the same")
+
+
+def status_listed(expectation: Expectation, world: World) -> Judgement:
+    """Who tells in a status what look-ups came to advertises that (CAP-3).
+
+    Entries that tell of no look-up take nothing but the request itself, and so may come without.
+    """
+    del expectation
+    capabilities = world.advertised.capabilities
+    if capabilities is None:
+        return Judgement(Result.UNSUPPORTED, f"no capabilities are exposed: {world.advertised.outline}")
+    if capabilities.status:
+        return passed("advertised", _evidence(world.advertised))
+    telling = [step for step in world.observations.values() if _looked_up(step)]
+    if telling:
+        stated = "absent" if capabilities.status is None else "false"
+        seen = f"cache_status with outcomes of look-ups in {', '.join(step.step.id for step in telling)}"
+        evidence = Evidence(Source.STATUS, seen)
+        return failed(f"capabilities: status is {stated}, and it is told", "status: true", seen, evidence)
+    return passed("neither advertised nor told", _evidence(world.advertised))
 
 
 def status_promised(expectation: Expectation, world: World) -> Judgement:

@@ -38,7 +38,7 @@ def intents_removed(expectation: Expectation, world: World) -> Judgement:
         return passed(f"refused with {step.chat.error_code}", _evidence(step, "nothing arrived"))
     if record is None:
         return missing
-    left = [place for entry in step.records or () for place in _intents(entry.members())]
+    left = [place for entry in step.records or () for place in _places("cache_intent", entry.members())]
     if left:
         seen = f"cache_intent at {', '.join(left)}"
         return failed("the intent was forwarded", "no cache_intent upstream", seen, _evidence(step, seen))
@@ -74,6 +74,22 @@ def salt_replaced(expectation: Expectation, world: World) -> Judgement:
             "the caller's partition was forwarded", "another cache_salt", "the caller's", _salt(step)
         )
     return passed("the caller's cache_salt was stripped", _salt(step))
+
+
+def salts_removed(expectation: Expectation, world: World) -> Judgement:
+    """No `cache_salt` of the caller's arrives on a fragment or on a content part (BND-6)."""
+    step, record, missing = _arrival(expectation, world)
+    if record is None and step.response is not None and 400 <= step.response.status < 500:
+        return passed("refused", _evidence(step, f"nothing arrived; {step.outline}"))
+    if record is None:
+        return missing
+    places = {place for entry in step.records or () for place in _places("cache_salt", entry.members())}
+    left = sorted(places - {"/cache_salt"})  # that beside the fragments is the gateway's own
+    if left:
+        seen = f"cache_salt at {', '.join(left)}"
+        message = "a member that names a partition was forwarded"
+        return failed(message, "no cache_salt but the gateway's own", seen, _evidence(step, seen))
+    return passed("no cache_salt of the caller's arrived", _evidence(step, "none inside the fragments"))
 
 
 def members_stripped(expectation: Expectation, world: World) -> Judgement:
@@ -279,22 +295,22 @@ def _nothing_arrived(step: Observation, world: World) -> Judgement:
     return inconclusive(f"nothing arrived at the engine for {step.step.id}: {step.outline}")
 
 
-def _intents(members: dict[str, JsonValue]) -> Iterator[str]:
-    """Yield the places of intents; what stands inside a tool's parameters or in text is content."""
-    if "cache_intent" in members:
-        yield "/cache_intent"
+def _places(member: str, members: dict[str, JsonValue]) -> Iterator[str]:
+    """Yield where a member stands; what stands inside a tool's parameters or in text is content."""
+    if member in members:
+        yield f"/{member}"
     for kind in ("tools", "messages"):
         fragments = members.get(kind)
         for index, fragment in enumerate(fragments if isinstance(fragments, list) else ()):
             if not isinstance(fragment, dict):
                 continue
-            if "cache_intent" in fragment:
-                yield f"/{kind}/{index}/cache_intent"
+            if member in fragment:
+                yield f"/{kind}/{index}/{member}"
             for name in ("content", "function"):
                 inner = fragment.get(name)
                 for part in inner if isinstance(inner, list) else [inner]:
-                    if isinstance(part, dict) and "cache_intent" in part:
-                        yield f"/{kind}/{index}/{name}/cache_intent"
+                    if isinstance(part, dict) and member in part:
+                        yield f"/{kind}/{index}/{name}/{member}"
 
 
 def _fragments(members: dict[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ from cctest.contract.source import DocumentError, JsonValue
 from cctest.contract.status import read_status
 from cctest.contract.vocabulary import Outcome, RetentionReport, Scope
 from cctest.probe.case import Expectation
+from cctest.probe.enforceability import unlisted
 from cctest.probe.judgement import Judgement, World, failed, inconclusive, passed
 from cctest.probe.observation import (
     Observation,
@@ -169,7 +170,8 @@ def status_says(expectation: Expectation, world: World) -> Judgement:
 
     `entries` maps a fragment's text to members and their permitted values. A member that is absent (all but
     `outcome` and `constraint_result` are optional) is no failure. Nor is a hit where a look-up is permitted,
-    and what was counted is no more than what a template puts in front of every text.
+    and what was counted is no more than what a template puts in front of every text. With `listed`, targets
+    are left alone that don't advertise what the step's intents need: they may narrow them (READ-27).
     """
     step = world.observations[str(expectation.step)]
     if step.error is not None:
@@ -178,6 +180,8 @@ def status_says(expectation: Expectation, world: World) -> Judgement:
         return inconclusive(f"{step.step.id} was not served: {step.outline}")
     if step.entries is None:
         return without_status(world)
+    if expectation.arguments.get("listed") and (quotation := unlisted(step.step, world)):
+        return Judgement(Result.UNSUPPORTED, quotation)
     looked = 0
     for text, member, permitted in _permitted(expectation):
         entry = entry_of(step, text)
