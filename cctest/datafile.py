@@ -2,8 +2,7 @@
 
 import json
 import re
-import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -11,16 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
-from cctest import bundle
+from cctest import bounded, bundle
 from cctest.contract import strict_json, strict_yaml
 from cctest.contract.schema import SchemaSet
 from cctest.contract.source import JsonValue, Parsed, Position, SourceError, child, descend
 from cctest.contract.vocabulary import Kind
 from cctest.problem import UsageProblem
-
-SIZE_LIMIT: Final = 10_000_000
-"""Most bytes that a data file may have."""
 
 SUFFIXES: Final = {".yaml": strict_yaml.parse, ".yml": strict_yaml.parse, ".json": strict_json.parse}
 """File name endings that are read, and how each is."""
@@ -49,19 +46,21 @@ class DataFile:
 def read(path: Path) -> DataFile:
     """Read a YAML or JSON file.
 
-    Raises UsageProblem if it is no regular file, has another ending, is larger than SIZE_LIMIT (found
-    out before it is read), can't be read, or isn't strict YAML or JSON.
+    Raises UsageProblem if it is no regular file, has another ending, is too large, can't be read, or
+    isn't strict YAML or JSON.
     """
-    parse = SUFFIXES.get(path.suffix.lower())
-    if parse is None:
-        raise UsageProblem(
-            "the file's ending tells neither YAML nor JSON",
-            where=str(path),
-            hint=f"use {', '.join(SUFFIXES)}",
-        )
-    content = _bytes_of(path)
+    if not path.is_dir():
+        _parser_of(path)
+    return parse(path, bounded.read(path, pipe=False, hint="name a YAML or JSON file"))
+
+
+def parse(path: Path, content: bytes) -> DataFile:
+    """Parse what was read of a file.
+
+    Raises UsageProblem for another ending, and for what isn't strict YAML or JSON.
+    """
     try:
-        return DataFile(path, parse(content))
+        return DataFile(path, _parser_of(path)(content))
     except SourceError as error:
         fault = error.fault
         place = (
@@ -70,21 +69,50 @@ def read(path: Path) -> DataFile:
         raise UsageProblem(fault.message, where=", ".join(place)) from error
 
 
-def _bytes_of(path: Path) -> bytes:
+def _parser_of(path: Path) -> Callable[[bytes], Parsed]:
+    parser = SUFFIXES.get(path.suffix.lower())
+    if parser is None:
+        raise UsageProblem(
+            "the file's ending tells neither YAML nor JSON",
+            where=str(path),
+            hint=f"use {', '.join(SUFFIXES)}",
+        )
+    return parser
+
+
+def read_result(path: Path, schema: str, *, what: str, hint: str) -> Any:
+    """Read a JSON file that a command wrote, as `read_json` does, and of the shape of `schema`."""
+    value = read_json(path, what=what, hint=hint)
+    fault = best_match(validator(schema).iter_errors(value))
+    if fault is not None:
+        where = f"{path}, at {descend('', fault.absolute_path) or 'the top'}"
+        _, message, _ = _in_words(fault)
+        raise UsageProblem(f"is no {what} of this version: {message}", where=where, hint=hint)
+    return value
+
+
+def read_json(path: Path, *, what: str, hint: str) -> Any:
+    """Read a JSON file that a command wrote, whatever its ending is, as plain Python values.
+
+    Raises UsageProblem if it can't be read or is no JSON; `what` says what it was to be (`report`), `hint`
+    which command writes one.
+    """
+    content = bounded.read(path, bounded.RESULT_LIMIT)
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-            raise UsageProblem(f"this is {kind}", where=str(path), hint="name a YAML or JSON file")
-        if status.st_size > SIZE_LIMIT:
-            raise UsageProblem(
-                f"the file has {status.st_size:,} bytes",
-                where=str(path),
-                hint=f"at most {SIZE_LIMIT:,} are read",
-            )
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageProblem(f"can't be read: {error.strerror}", where=str(path)) from error
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise UsageProblem(f"is no {what}: {_no_json(content)}", where=str(path), hint=hint) from None
+
+
+def _no_json(content: bytes) -> str:
+    """Say in our own words why a text is no JSON."""
+    if not content.strip():
+        return "it is empty"
+    try:
+        strict_json.parse(content)
+    except SourceError as error:
+        return f"{error.fault.position or 'it'}: {error.fault.message}"
+    return "it isn't JSON"
 
 
 @cache

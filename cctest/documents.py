@@ -1,12 +1,12 @@
 """Stand-alone documents of the contract in files: found, told apart and checked."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
 from typing import Final, Protocol
 
+from cctest import bounded
 from cctest.chat_intents import IN_CHAT, intents_of_chat
 from cctest.contract import strict_json, strict_yaml
 from cctest.contract.documents import check_document
@@ -15,9 +15,6 @@ from cctest.contract.vocabulary import Kind
 from cctest.datafile import contract_schemas
 from cctest.markdown import json_blocks
 from cctest.problem import UsageProblem
-
-SIZE_LIMIT: Final = 10_000_000
-"""Most bytes of a file."""
 
 STDIN: Final = "-"
 
@@ -86,16 +83,7 @@ class Finding:
 
 def read_source(name: str) -> Source:
     """Read a file, or standard input for `-`. Raises UsageProblem if that can't be done."""
-    try:
-        if name == STDIN:
-            content = sys.stdin.buffer.read(SIZE_LIMIT + 1)
-        else:
-            with Path(name).open("rb") as file:
-                content = file.read(SIZE_LIMIT + 1)
-    except OSError as error:
-        raise UsageProblem(f"can't be read: {error.strerror}", where=name) from None
-    if len(content) > SIZE_LIMIT:
-        raise UsageProblem(f"larger than {SIZE_LIMIT:,} bytes", where=name)
+    content = bounded.read_stdin() if name == STDIN else bounded.read(Path(name))
     return Source(name, content, _FORMATS.get(Path(name).suffix.lower()) or _guess(content))
 
 

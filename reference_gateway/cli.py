@@ -145,10 +145,12 @@ def check_config(*, backend: str, credentials_path: Path, on_unenforceable: str,
 )
 def hash_token(salt: str | None) -> None:
     """Read a token from standard input; print the salted hash that stands for it in a credentials file."""
-    from reference_gateway.callers.token_hash import hash_of_line  # noqa: PLC0415
+    from reference_gateway.callers.token_hash import LONGEST_TOKEN, hash_of_line  # noqa: PLC0415
 
     try:
-        print(hash_of_line(sys.stdin.readline(), salt))
+        # One that never ends is cut behind what shows that it is too long.
+        line = sys.stdin.buffer.readline(LONGEST_TOKEN + 2).decode("utf-8", "replace")
+        print(hash_of_line(line, salt))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 

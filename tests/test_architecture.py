@@ -51,6 +51,7 @@ LAYERS = (
     ("cctest.contract",),
     ("cctest.engine", "cctest.verdict", "cctest.bundle", "cctest.markdown"),
     ("cctest.problem", "cctest.diagnosis", "cctest.baseline.entry"),
+    ("cctest.bounded",),
     ("cctest.child", "cctest.datafile", "cctest.selection"),
     ("cctest.catalogue", "cctest.findings", "cctest.chat_intents"),
     ("cctest.documents",),

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import click
 
+from cctest import bounded, datafile
 from cctest.baseline.entry import Entry, Standing
 from cctest.baseline.file import load_baseline, read_baseline
 from cctest.baseline.judge import stand, unsound
 from cctest.baseline.rewrite import EMPTY, entries_for, rewritten
-from cctest.contract import strict_yaml
-from cctest.datafile import DataFile
 from cctest.probe.load import load_cases
 from cctest.problem import UsageProblem
 from cctest.report.destination import check_destinations, say, write_report
@@ -66,10 +65,9 @@ def update(*, file: str, report: str, reason: str | None, link: str | None, expi
     made if it doesn't exist. What is new needs --reason, --link and --expires.
     """
     path, cases = Path(file), load_cases()
-    check_destinations([file])
-    existing = load_baseline(path) if path.exists() else None
-    text = path.read_text("utf-8") if existing else EMPTY
-    baseline = existing or read_baseline(DataFile(path, strict_yaml.parse(text)))
+    check_destinations([file], (report,))
+    content = bounded.read(path, pipe=False) if path.exists() else EMPTY.encode()
+    baseline = read_baseline(datafile.parse(path, content))
     ran = _probe(report).checks
     standing = stand(baseline, cases, ran, today())
     expired = [flaw.entry for flaw in standing.expired]
@@ -80,7 +78,7 @@ def update(*, file: str, report: str, reason: str | None, link: str | None, expi
     ]
     added = list(entries_for(new, ran, _like(new, reason, link, expires))) if new else []
     dropped = [flaw.entry for flaw in standing.stale]
-    write_report(file, rewritten(baseline, text, dropped, added))
+    write_report(file, rewritten(baseline, content.decode(), dropped, added))
     say(f"{len(dropped)} dropped, {len(added)} added\n")
     left = Standing(standing.file, unknown=standing.unknown, expired=standing.expired)
     return _tell(left, len(baseline.entries) - len(dropped) + len(added))

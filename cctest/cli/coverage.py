@@ -34,7 +34,7 @@ def command(*, reports: Sequence[str], quiet: bool, json_path: str | None, markd
     of an earlier suite has a vector, case or check that this suite lacks. Results don't change the exit code.
     """
     destinations = [path for path in (json_path, markdown) if path is not None]
-    check_destinations(destinations)
+    check_destinations(destinations, reports)
     coverage = cover(bundled_suite(), named(reports))
     if json_path is not None:
         write_report(json_path, json.dumps(coverage_json(coverage), indent=2) + "\n")

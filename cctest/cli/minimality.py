@@ -42,7 +42,7 @@ def command(*, json_path: str | None, markdown: str | None, vocabulary: Path, qu
     4 the gateway couldn't be tried.
     """
     paths = [path for path in (json_path, markdown) if path is not None]
-    check_destinations(paths)
+    check_destinations(paths, (vocabulary,))
     tried, started = load_vocabulary(vocabulary), monotonic()
     try:
         with progress(quiet=quiet) as tell:

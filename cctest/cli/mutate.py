@@ -50,12 +50,16 @@ BY_NAME: Filter[Mutant] = Filter(
 )
 @click.option("--whole", is_flag=True, help="Run every check for every mutant, not only until it is killed.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=WORKERS, help="Mutants judged at a time.")
-@click.option("--state", metavar="FILE", help="Keep what is found out there, and go on from it.")
+@click.option(
+    "--state",
+    metavar="FILE",
+    help="Keep what is found out there, and go on from it. A file of another kind is refused.",
+)
 @click.option(
     "--earlier",
     metavar="REPORT",
     help="Take over what an earlier JSON report says of mutants that are the same still, and judge those that"
-    " it lacks, and those that are named.",
+    " it lacks, and those that are named. It is read before, so --json may replace it.",
 )
 @click.option("--json", "json_path", metavar="PATH", help="Write a JSON report; - is standard output.")
 @click.option(
@@ -82,7 +86,9 @@ def command(
 
     A mutant counts as killed only if the very check that is there for it fails. A crash kills nothing.
     """
-    check_destinations([path for path in (json_path, elements, markdown) if path is not None])
+    written = [path for path in (json_path, elements, markdown) if path is not None]
+    check_destinations(written, (state,))
+    check_destinations([path for path in written if path != json_path], (earlier,))
     vectors, cases = bundled_vectors(), load_cases()
     catalogue = generate() if generated else load_mutants()
     arguments = load_survivors() if generated else {}

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -50,9 +51,9 @@ class Outputs:
     junit: str | None = None
     quiet: bool = False
 
-    def check(self) -> None:
-        """Find out before the run that everything can be written. Raises UsageProblem."""
-        check_destinations([path for path in (self.json, self.junit) if path is not None])
+    def check(self, *inputs: str | Path | None) -> None:
+        """Find out before the run that all can be written, and replaces no input. Raises UsageProblem."""
+        check_destinations([path for path in (self.json, self.junit) if path is not None], inputs)
 
     def publish(self, report: Report) -> Exit:
         """Write the reports, with what the run covers, and give the exit code.

@@ -53,7 +53,7 @@ def command(
     for each check what it was and what it is. The exit code is that of the new run.
     """
     outputs = Outputs(json_path, junit, quiet)
-    outputs.check()
+    outputs.check(report, chosen.file)
     engine.check(bundled=chosen.bundled)
     earlier, cases = load_report(Path(report)), load_cases()
     again = replay_of(earlier, name, cases, everything=everything)

@@ -31,7 +31,7 @@ def command(*, result: str, mutation: str | None, html: str | None, markdown: st
     destinations = [path for path in (html, markdown) if path is not None]
     if not destinations:
         raise click.UsageError("nothing to write: give --html or --markdown")
-    check_destinations(destinations)
+    check_destinations(destinations, (result, mutation))
     report = load_report(Path(result))
     mutants = load_mutation(Path(mutation)) if mutation is not None else None
     coverage = cover(bundled_suite(), [(Path(result).stem, report)])

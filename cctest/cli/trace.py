@@ -41,7 +41,7 @@ def command(
     sentence isn't as spec/sentences.md has it, and says what.
     """
     destinations = [path for path in (json_path, html, sentences) if path is not None]
-    check_destinations(destinations)
+    check_destinations(destinations, reports)
     given = named(reports)
     trace = bundled_trace(given)
     changes = () if sentences is not None else find_changes(load_record(), trace.sentences)

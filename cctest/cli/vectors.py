@@ -70,7 +70,7 @@ def command(
     if seed is not None and (paths or findings):
         raise click.UsageError("--seed is for generated vectors, which go with the bundled ones only")
     outputs = Outputs(json_path, junit, quiet)
-    outputs.check()
+    outputs.check(*paths)
     started, clock = datetime.now(UTC), monotonic()
     seed = None if findings else _seed(seed, paths)
     everything = finding_vectors() if findings else _vectors(paths, seed)

@@ -4,13 +4,14 @@ A mutant's name holds a digest of the statement that it changes, so one of the s
 Who judged it may have changed since; that is told, and settled by running it again.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from cctest import datafile
 from cctest.mutation.mutant import Finding, Status, Verdict
+
+_HINT: Final = "`cctest mutate --json FILE` writes one"
 
 
 def load_earlier(path: Path) -> Mapping[str, Verdict]:
@@ -18,9 +19,7 @@ def load_earlier(path: Path) -> Mapping[str, Verdict]:
 
     Raises UsageProblem if it is none.
     """
-    file = datafile.read(path)
-    datafile.require(file, datafile.validator("mutation.schema.json"), file.parsed.value)
-    told: Any = json.loads(path.read_bytes())
+    told = datafile.read_result(path, "mutation.schema.json", what="report of `cctest mutate`", hint=_HINT)
     return {one["id"]: _verdict(one) for one in told["mutants"]}
 
 

@@ -6,7 +6,7 @@ the exit code stays. Output that can't be written for another reason is a proble
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, TextIO
@@ -17,12 +17,13 @@ STDOUT: Final = "-"
 """The destination that stands for standard output."""
 
 
-def check_destinations(paths: Sequence[str]) -> None:
-    """Find out before a run that its reports can be written after it.
+def check_destinations(paths: Sequence[str], inputs: Iterable[str | Path | None] = ()) -> None:
+    """Find out before a run that its reports can be written after it, and replace none of `inputs`.
 
-    Raises UsageProblem for a folder that doesn't exist or can't be written to, for a directory, and for two
-    reports in one place.
+    Raises UsageProblem for a folder that doesn't exist or can't be written to, for a directory, for two
+    reports in one place, and for one in the place of an input.
     """
+    read = [Path(name) for name in inputs if name is not None]
     for place, path in enumerate(paths):
         if path in paths[:place] or (
             path != STDOUT and Path(path).resolve() in map(_resolved, paths[:place])
@@ -30,6 +31,12 @@ def check_destinations(paths: Sequence[str]) -> None:
             raise UsageProblem("two reports can't go to one place", where=_name(path))
         if path != STDOUT:
             _check_file(Path(path))
+            if any(_is_same(Path(path), each) for each in read):
+                raise UsageProblem(
+                    "this file is read, and would be replaced by the result",
+                    where=path,
+                    hint="give the result a name of its own",
+                )
 
 
 def write_report(path: str, text: str) -> None:
@@ -84,6 +91,14 @@ def _check_file(path: Path) -> None:
         raise UsageProblem(f"there is no folder {str(path.parent)!r}", where=str(path))
     elif not os.access(target.parent, os.W_OK | os.X_OK):
         raise UsageProblem(f"the folder {str(path.parent)!r} can't be written to", where=str(path))
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Tell whether two names, through links too, are of one file; a device can't be replaced."""
+    try:
+        return path.is_file() and path.samefile(other)
+    except OSError:
+        return False
 
 
 def _is_special(path: Path) -> bool:

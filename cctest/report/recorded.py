@@ -1,15 +1,10 @@
 """Reading a JSON report back."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jsonschema.exceptions import best_match
-
 from cctest import datafile
-from cctest.contract.source import descend
-from cctest.problem import UsageProblem
 from cctest.report.model import Report
 from cctest.verdict import Check, Claim, Evidence, Exit, Outcome, Profile, Reading, Result, Source, Verdict
 
@@ -19,24 +14,10 @@ def load_report(path: Path) -> Report:
 
     Raises UsageProblem for a file that can't be read or isn't of the shape of `report.schema.json`.
     """
-    try:
-        document = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UsageProblem(f"can't be read: {error.strerror}", where=str(path)) from None
-    except (ValueError, RecursionError) as error:
-        raise UsageProblem(f"is no JSON report: {error}", where=str(path), hint=_HINT) from None
-    fault = best_match(datafile.validator("report.schema.json").iter_errors(document))
-    if fault is not None:
-        where = f"{path}, at {descend('', fault.absolute_path) or 'the top'}"
-        raise UsageProblem(f"is no report of this version: {_short(fault.message)}", where=where, hint=_HINT)
-    return _report(document)
+    return _report(datafile.read_result(path, "report.schema.json", what="report", hint=_HINT))
 
 
 _HINT = "`cctest probe --json FILE` writes one"
-
-
-def _short(message: str) -> str:
-    return message if len(message) <= 200 else f"{message[:197]}..."
 
 
 def _report(document: Mapping[str, Any]) -> Report:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from cctest import bounded
 from cctest.bundle import SCHEMAS
 from cctest.contract import strict_json, strict_yaml
 from cctest.contract.source import JsonValue, Parsed, Position, SourceError
@@ -67,15 +68,7 @@ class TargetFile:
 
 
 def _read(path: Path) -> Parsed:
-    try:
-        with path.open("rb") as file:
-            content = file.read(SIZE_LIMIT + 1)
-    except OSError as error:
-        raise UsageProblem(f"can't be read: {error.strerror}", where=str(path)) from None
-    if len(content) > SIZE_LIMIT:
-        raise UsageProblem(
-            f"larger than {SIZE_LIMIT:,} bytes", where=str(path), hint="is this the right file?"
-        )
+    content = bounded.read(path, SIZE_LIMIT)
     parse = strict_json.parse if path.suffix == ".json" else strict_yaml.parse
     try:
         return parse(content)

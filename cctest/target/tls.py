@@ -4,6 +4,7 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
+from cctest import bounded
 from cctest.problem import UsageProblem
 
 
@@ -40,6 +41,7 @@ class Tls:
 
 def check_authorities(ca_file: Path, where: str) -> None:
     """Find out that a file holds authorities. Raises UsageProblem."""
+    _refuse_endless(ca_file, where)
     try:
         ssl.create_default_context(cafile=ca_file)
     except ssl.SSLError:
@@ -50,6 +52,9 @@ def check_authorities(ca_file: Path, where: str) -> None:
 
 def check_certificate(certificate: Path, key: Path | None, where: str) -> None:
     """Find out that a client certificate can be used with its key. Raises UsageProblem, quoting neither."""
+    for file in (certificate, key):
+        if file is not None:
+            _refuse_endless(file, where)
     # A password would be asked for at the terminal, in the middle of the run.
     try:
         ssl.create_default_context().load_cert_chain(certificate, key, password=_refuse)
@@ -65,6 +70,11 @@ def check_certificate(certificate: Path, key: Path | None, where: str) -> None:
         ) from None
     except OSError as error:
         raise UsageProblem(f"can't be read: {error.strerror}", where=where) from None
+
+
+def _refuse_endless(file: Path, where: str) -> None:
+    """Refuse what the TLS library would read without end; it is the one that reads it, and by its name."""
+    bounded.read(file, where=where, hint="PEM is wanted")
 
 
 class _EncryptedKeyError(Exception):

@@ -14,6 +14,8 @@ TOKEN: Final = re.compile(r"[!-~]+")
 """A token: visible ASCII characters without spaces."""
 LEAST_TOKEN: Final = 16
 """Fewest characters of a token that is worth hashing."""
+LONGEST_TOKEN: Final = 4096
+"""Most characters of a token: more fit in no head of a request that has other fields too."""
 
 _SALT_BYTES: Final = 16
 _SALT: Final = re.compile(r"(?:[0-9a-f]{2}){8,64}")
@@ -41,6 +43,8 @@ def _read_token(line: str) -> str:
     token = line.strip()
     if not TOKEN.fullmatch(token):
         raise ValueError("a token is of visible ASCII characters without spaces")
+    if len(token) > LONGEST_TOKEN:
+        raise ValueError(f"a token has {LONGEST_TOKEN} characters at most")
     if len(token) < LEAST_TOKEN:
         raise ValueError(
             f"a token of fewer than {LEAST_TOKEN} characters can be guessed from its hash;"

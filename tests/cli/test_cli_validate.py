@@ -144,7 +144,7 @@ def test_what_is_no_document_is_a_usage_problem(
 
 def test_missing_files_and_directories_are_usage_problems(tmp_path: Path) -> None:
     assert validate("none.json", cwd=tmp_path)[0] == 2
-    assert "Is a directory" in validate(".", cwd=tmp_path)[2]
+    assert "this is a directory" in validate(".", cwd=tmp_path)[2]
 
 
 def test_markdown_without_a_document_is_not_green(tmp_path: Path) -> None:

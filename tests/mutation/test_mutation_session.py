@@ -173,3 +173,29 @@ def test_a_changed_mutant_is_judged_anew(tmp_path: Path) -> None:
     again = State(file, [changed], whole=False)
     again.close()
     assert again.known == {}
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b'{"key": "of another run"}\n{"mutant": "x"}\n'], ids=["new", "other"]
+)
+def test_the_state_of_another_run_is_begun_anew(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "state"
+    file.write_bytes(content)
+    state = State(file, OF_VECTORS[:1], whole=False)
+    state.note(Verdict(OF_VECTORS[0].id, Status.KILLED, 1))
+    state.close()
+    assert b"another" not in file.read_bytes()
+    again = State(file, OF_VECTORS[:1], whole=False)
+    again.close()
+    assert [*again.known] == [OF_VECTORS[0].id]
+
+
+def test_a_verdict_that_is_none_is_found_out_again(tmp_path: Path) -> None:
+    file = tmp_path / "state"
+    state = State(file, OF_VECTORS[:1], whole=False)
+    state.note(Verdict(OF_VECTORS[0].id, Status.KILLED, 1))
+    state.close()
+    file.write_text(file.read_text().replace("killed", "unheard of"))
+    again = State(file, OF_VECTORS[:1], whole=False)
+    again.close()
+    assert again.known == {}

@@ -175,7 +175,7 @@ def test_one_token_has_one_identity(tmp_path: Path) -> None:
 
 
 def test_unreadable_files_are_usage_problems(tmp_path: Path) -> None:
-    with pytest.raises(UsageProblem, match="Is a directory"):
+    with pytest.raises(UsageProblem, match="this is a directory"):
         load_configuration(tmp_path)
     with pytest.raises(UsageProblem, match="No such file"):
         load_configuration(tmp_path / "none.yaml")

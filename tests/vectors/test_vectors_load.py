@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cctest import datafile
+from cctest import bounded
 from cctest.problem import UsageProblem
 from cctest.vectors.load import load_vectors
 from cctest.verdict import Exit
@@ -166,8 +166,8 @@ def test_a_dangling_link_is_a_problem(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     with path.open("wb") as file:
-        file.truncate(datafile.SIZE_LIMIT + 1)
-    assert "10,000,001 bytes" in str(_problem(path))
+        file.truncate(bounded.DATA_LIMIT + 1)
+    assert "larger than 10,000,000 bytes" in str(_problem(path))
 
 
 def test_bad_utf_8_is_told_by_place(tmp_path: Path) -> None:

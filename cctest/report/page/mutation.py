@@ -1,16 +1,19 @@
 """The result of `cctest mutate` as the page shows it."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from cctest import datafile
 from cctest.problem import UsageProblem
 
 KILLED: Final = "killed"
 GENERATED: Final = "generated"
 """The family of mutants that no catalogue names; those that were killed are only counted."""
+
+_WHAT: Final = "result of `cctest mutate`"
+_HINT: Final = "`cctest mutate --json FILE` writes one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +66,16 @@ class Mutation:
 
 def load_mutation(path: Path) -> Mutation:
     """Read what `cctest mutate --json` wrote. Raises UsageProblem for a file that isn't that."""
+    document = datafile.read_json(path, what=_WHAT, hint=_HINT)
     try:
-        document = json.loads(path.read_bytes())
         return Mutation(
             {each["setup"]: int(each["passed"]) for each in document["baseline"]},
             tuple(document["notes"]),
             tuple(_figures(family, members) for family, members in document["summary"].items()),
             tuple(_mutant(members) for members in document["mutants"]),
         )
-    except OSError as error:
-        raise UsageProblem(f"can't be read: {error.strerror}", where=str(path)) from None
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        raise UsageProblem(
-            "is no result of `cctest mutate`", where=str(path), hint="`cctest mutate --json FILE` writes one"
-        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsageProblem(f"is no {_WHAT}", where=str(path), hint=_HINT) from None
 
 
 def _figures(family: str, members: Mapping[str, Any]) -> Figures:
