@@ -1,5 +1,6 @@
 """Stand-alone documents of the contract in files: found, told apart and checked."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -19,6 +20,8 @@ from cctest.problem import UsageProblem
 STDIN: Final = "-"
 
 _FRAGMENT_MEMBERS: Final = frozenset({"role", "content", "function", "type"})
+_INVALID: Final = re.compile(r"(?:<!--|\{::comment\})\s*invalid: (?P<rule>\w+-\d+)\s*(?:-->|\{:/comment\})")
+"""What stands above an example in Markdown that breaks a rule on purpose."""
 _WHOLE: Final = Position(1, 1)
 
 
@@ -117,8 +120,23 @@ def _in_markdown(source: Source, kind: Kind | None) -> Iterator[Finding]:
         line = source.content.count(b"\n", 0, error.start) + 1
         raise UsageProblem("is no UTF-8", where=f"{source.name}:{line}") from None
     for block in json_blocks(text):
-        for finding in _check(source.name, strict_json.parse, block.text, kind):
+        findings = tuple(_check(source.name, strict_json.parse, block.text, kind))
+        marked = _INVALID.fullmatch(block.above)
+        if marked:
+            findings = (_on_purpose(findings, marked["rule"]),)
+        for finding in findings:
             yield _moved(finding, block.line - 1, block.indent)
+
+
+def _on_purpose(findings: tuple[Finding, ...], rule: str) -> Finding:
+    """Judge an example that is marked as invalid: it is right if it breaks that rule and nothing else."""
+    first = findings[0]
+    faults = [fault for finding in findings for fault in finding.faults]
+    if {name for fault in faults for name in fault.rules} == {rule}:
+        return replace(first, faults=())
+    found = "; ".join(fault.message for fault in faults) or first.reason or "it is valid"
+    fault = Fault("", f"is marked as breaking {rule} and nothing else: {found}")
+    return replace(first, kind=first.kind or Kind.CACHE_INTENT, faults=(fault,))
 
 
 def _check(name: str, parse: _Parse, content: bytes | str, kind: Kind | None) -> Iterator[Finding]:

@@ -10,11 +10,15 @@ _FENCE: Final = re.compile(r"(?P<indent>[ \t>]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<i
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One fenced block: its text without the fences, and the line and indentation of its first line."""
+    """One fenced block: its text without the fences, and the line and indentation of its first line.
+
+    `above` is the last line before it that isn't blank.
+    """
 
     text: str
     line: int
     indent: int
+    above: str = ""
 
 
 def json_blocks(markdown: str) -> Iterator[Block]:
@@ -35,7 +39,9 @@ def json_blocks(markdown: str) -> Iterator[Block]:
         if opening["info"].lower() == "json":
             indent = len(opening["indent"])
             inside = [_without_indent(line, indent) for line in lines[first:number]]
-            yield Block("\n".join(inside), first + 1, indent)
+            before = (line.lstrip(" \t>").rstrip() for line in reversed(lines[: first - 1]))
+            above = next(filter(None, before), "")
+            yield Block("\n".join(inside), first + 1, indent, above)
         number += 1
 
 

@@ -53,7 +53,15 @@ def advice(name: str, known: Sequence[str], what: str) -> str:
     near = difflib.get_close_matches(name.lower(), by_lower, n=1)
     if near:
         return f"did you mean {by_lower[near[0]]!r}?"
-    return f"known: {', '.join(known)}" if len(known) < _FEW else f"`cctest list` shows every {what}"
+    return f"known: {', '.join(known)}" if len(known) < _FEW else _whereabouts(what)
+
+
+def _whereabouts(what: str) -> str:
+    if what == "mutant":  # no part of the suite
+        return (
+            "vectors/mutants.yaml has every mutant, a JSON report of `mutate --generated` the generated ones"
+        )
+    return f"`cctest list` shows every {what}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +127,7 @@ class Filter(Generic[T]):
         ]
         left = self._without(items, kept, wanted.excluded)
         if not left:
-            hint = f"`cctest list` shows every {self.what} with its rules"
-            raise UsageProblem(wanted.nothing(self.what), hint=hint)
+            raise UsageProblem(wanted.nothing(self.what), hint=f"{_whereabouts(self.what)}, with its rules")
         return left
 
     def _without(self, items: Sequence[T], kept: Sequence[T], excluded: Sequence[str]) -> tuple[T, ...]:

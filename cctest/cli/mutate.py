@@ -86,6 +86,10 @@ def command(
 
     A mutant counts as killed only if the very check that is there for it fails. A crash kills nothing.
     """
+    if generated and rules:
+        raise click.UsageError(
+            "generated mutants are made for no rule: leave out --rule, or name them by --mutant"
+        )
     written = [path for path in (json_path, elements, markdown) if path is not None]
     check_destinations(written, (state,))
     check_destinations([path for path in written if path != json_path], (earlier,))

@@ -24,7 +24,8 @@ def command(*, files: Sequence[str], kind: str | None) -> Exit:
 
     FILE is JSON, YAML, Markdown (every fenced json block that holds one of the three objects), or - for
     standard input. In a whole chat request each intent is checked. Prints one line per fault: file, line,
-    column, JSON pointer, message.
+    column, JSON pointer, message. An example in Markdown under `<!-- invalid: INT-12 -->` must break that
+    rule and nothing else.
     """
     wanted = Kind(kind) if kind else None
     findings: list[Finding] = []
@@ -39,7 +40,9 @@ def command(*, files: Sequence[str], kind: str | None) -> Exit:
         complain(f"error: {plain(str(told))}\n")
     faulty = [finding for finding in findings if finding.faults]
     checked = [finding for finding in findings if finding.kind is not None]
-    say(f"{len(checked)} documents checked, {len(faulty)} with faults\n")
+    if not checked and not problems:
+        complain(f"error: {plain(', '.join(files))}: no fenced json block holds one of {', '.join(Kind)}\n")
+    say(f"{len(checked)} document{'' if len(checked) == 1 else 's'} checked, {len(faulty)} with faults\n")
     if faulty:
         return Exit.FAILED
     return Exit.USAGE if problems or not checked else Exit.OK

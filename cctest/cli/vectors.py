@@ -15,6 +15,7 @@ from cctest import __version__
 from cctest.catalogue import load_catalogue
 from cctest.cli.filters import filter_options, findings_option
 from cctest.cli.outputs import Outputs, output_options
+from cctest.datafile import SUFFIXES
 from cctest.report.model import Report
 from cctest.selection import Filter, Wanted
 from cctest.vectors.generated import generate, is_generated
@@ -65,6 +66,13 @@ def command(
     """
     if timeout is not None and adapter is None:
         raise click.UsageError("--timeout is for an adapter: give --adapter")
+    if adapter is not None and any(
+        not Path(path).is_dir() and Path(path).suffix not in SUFFIXES for path in paths
+    ):
+        raise click.UsageError(
+            f"{paths[0]} holds no vectors: if it belongs to the adapter, quote the whole command line,"
+            f" as in --adapter '{adapter} {paths[0]}'"
+        )
     if findings and paths:
         raise click.UsageError("--findings has vectors of its own: leave out the paths")
     if seed is not None and (paths or findings):

@@ -126,7 +126,7 @@ def test_a_pipe_is_read_to_a_limit(arguments: tuple[str, ...]) -> None:
 
 def test_a_document_may_come_through_a_pipe() -> None:
     code, out, _ = piped("cctest", "validate", "/dev/stdin", stdin=pipe_of(INTENT.encode()))
-    assert (code, out) == (0, "1 documents checked, 0 with faults\n")
+    assert (code, out) == (0, "1 document checked, 0 with faults\n")
 
 
 @pytest.mark.parametrize("content", [b"\0" * 20, b"a" * 5000], ids=["no-token", "too-long"])
@@ -235,3 +235,8 @@ def test_what_is_no_report_is_told_in_our_words(tmp_path: Path, content: bytes, 
     assert said in str(told.value)
     assert not re.search("codec|Expecting|recursion", str(told.value))
     assert told.value.hint == "`cctest probe --json FILE` writes one"
+
+
+def test_where_mutants_are_shown_is_true(refused: Refused) -> None:
+    assert "generated mutants are made for no rule" in refused("mutate", "--generated", "--rule", "DIG-1")
+    assert "vectors/mutants.yaml has every mutant" in refused("mutate", "--mutant", "nonsense")

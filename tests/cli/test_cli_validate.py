@@ -149,7 +149,18 @@ def test_missing_files_and_directories_are_usage_problems(tmp_path: Path) -> Non
 
 def test_markdown_without_a_document_is_not_green(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Nothing\n")
-    assert validate("a.md", cwd=tmp_path)[0] == 2
+    code, _, err = validate("a.md", cwd=tmp_path)
+    assert code == 2
+    assert err.startswith("error: a.md: no fenced json block holds one of cache_intent, ")
+
+
+@pytest.mark.parametrize(
+    ("rule", "intent", "code"), [("INT-12", BAD_INTENT, 0), ("INT-7", BAD_INTENT, 1), ("INT-12", INTENT, 1)]
+)
+def test_an_example_breaks_just_the_rule_that_is_marked(rule: str, intent: str, code: int) -> None:
+    text = f"<!-- invalid: {rule} -->\n\n```json\n{intent}\n```\n"
+    done, out, _ = validate("-", stdin=text.encode())
+    assert (done, f"-:4:1: is marked as breaking {rule} and nothing else: " in out) == (code, code == 1)
 
 
 def test_a_fault_wins_over_an_unreadable_file(tmp_path: Path) -> None:

@@ -190,3 +190,8 @@ def test_the_list_names_what_can_be_run(tmp_path: Path) -> None:
     code, _, err = run("list", "cases", "--case", "nonsense-nonsense", cwd=tmp_path)
     assert code == 2
     assert "there is no entry" in err
+
+
+def test_a_command_line_without_its_quotes_is_recognized(tmp_path: Path) -> None:
+    code, _, err = run("vectors", "--adapter", "node", "a.mjs", cwd=tmp_path)
+    assert (code, "as in --adapter 'node a.mjs'" in err) == (2, True)
