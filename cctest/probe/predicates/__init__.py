@@ -16,25 +16,25 @@ from cctest.probe.predicates.capability import (
     status_listed,
     status_promised,
 )
-from cctest.probe.predicates.engine import (
+from cctest.probe.predicates.forwarded import (
     arrives_unchanged,
+    intents_removed,
+    members_stripped,
+    salt_replaced,
+    salts_removed,
+)
+from cctest.probe.predicates.hint import hint_report
+from cctest.probe.predicates.kept import not_read_late, not_recalled, retained_as_reported
+from cctest.probe.predicates.partitions import partition_safe, partitions_unique, same_partition
+from cctest.probe.predicates.relayed import (
     cancelled,
     counts_not_invented,
     error_mapped,
-    intents_removed,
-    members_stripped,
-    partition_safe,
-    partitions_unique,
     reached_engine,
-    salt_replaced,
-    salts_removed,
-    same_partition,
     says_unobserved,
 )
-from cctest.probe.predicates.kept import not_read_late, not_recalled, retained_as_reported
 from cctest.probe.predicates.reuse import not_reused, read_no_further
 from cctest.probe.predicates.status import (
-    hint_report,
     kept_as_reported,
     reported_alone,
     status_honest,
