@@ -28,16 +28,25 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why nothing at all can be tested, what would be right, and the exit code of a command that meets it."""
+
+    why: str
+    hint: str
+    exit: Exit
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Everything found out. `usable` says whether any credential is accepted."""
+    """Everything found out, and the obstacle where nothing can be tested."""
 
     findings: tuple[Finding, ...]
-    usable: bool = True
+    obstacle: Obstacle | None = None
 
     @property
     def exit(self) -> Exit:
-        """0 if a full probe is possible, 3 if only a part of one, 4 if none."""
-        if not self.usable:
-            return Exit.UNTESTABLE
+        """0 if a full probe is possible, 3 if only a part of one; the obstacle's where none is."""
+        if self.obstacle is not None:
+            return self.obstacle.exit
         worst = {finding.level for finding in self.findings} & {Level.LACKING, Level.ALARM}
         return Exit.INCOMPLETE if worst else Exit.OK

@@ -9,20 +9,22 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from typing import Final
 
-from cctest.diagnosis import Diagnosis, Finding, Level
+from cctest.diagnosis import Diagnosis, Finding, Level, Obstacle
+from cctest.probe.acceptance import Acceptance, ask_plainly, unnamed
 from cctest.probe.callers import cast, lacking
 from cctest.probe.case import Case, Role
 from cctest.probe.cells import Cell, cells_of
 from cctest.probe.courier import Courier
 from cctest.probe.judgement import Advertised, missing_capability
 from cctest.probe.observation import Observation
-from cctest.probe.preflight import CAPABILITIES_PATH, survey
+from cctest.probe.preflight import CAPABILITIES_PATH, reach, survey
 from cctest.probe.prompt import UNIT_WORDS
 from cctest.probe.trial import Trial, reused
 from cctest.problem import Problem, TargetProblem
 from cctest.target.configuration import Configuration
 from cctest.target.credential import Credential
-from cctest.target.exchange import ExchangeError, Request, Target
+from cctest.target.exchange import Target
+from cctest.verdict import Exit
 
 _PAUSES: Final = (0.0, 0.4, 1.6)
 """Seconds before each try to see reuse: some caches show an entry only a while after it was made."""
@@ -42,79 +44,76 @@ def examine(configuration: Configuration, cases: Sequence[Case]) -> Diagnosis:
     redactor = configuration.redactor()
     try:
         with configuration.connect() as target:
-            found, usable = _collect(_examine(configuration, tuple(cells_of(cases)), target))
+            found, obstacle = _collect(_examine(configuration, tuple(cells_of(cases)), target))
     except Problem as problem:
         texts = (problem.message, problem.where, problem.hint)
         message, where, hint = (redactor.text(text) for text in texts)
         raise type(problem)(message, where=where, hint=hint) from None
     notes = [Finding(Level.NOTE, "connection", note) for note in configuration.notes()]
-    return redactor.structure(Diagnosis((*notes, *found), usable))
+    return redactor.structure(Diagnosis((*notes, *found), obstacle))
 
 
-def _collect(findings: Generator[Finding, None, bool]) -> tuple[list[Finding], bool]:
+def _collect(findings: Generator[Finding, None, Obstacle | None]) -> tuple[list[Finding], Obstacle | None]:
     found = []
     while True:
         try:
             found.append(next(findings))
         except StopIteration as end:
-            return found, bool(end.value)
+            return found, end.value
 
 
 def _examine(
     configuration: Configuration, cells: Sequence[Cell], target: Target
-) -> Generator[Finding, None, bool]:
-    yield _reach(target)
+) -> Generator[Finding, None, Obstacle | None]:
+    opened, told = _reach(target)
+    yield told
     if not configuration.credentials:
         yield Finding(
             Level.LACKING, "credentials", "there is none: list at least two tenants in a target file"
         )
     if configuration.model is None:
         yield Finding(Level.LACKING, "model", "none is named: give --model NAME, or `model` in the file")
-    if not configuration.credentials or configuration.model is None:
+    lack = unnamed(configuration)
+    if lack is not None:
         yield from _scopes(configuration.credentials, cells)
-        return True
-    courier, nonce = Courier(target), secrets.token_hex(6)
+        return lack
     words = max(UNIT_WORDS, configuration.min_prompt_tokens or 0)
-    trial = Trial(courier, configuration.model, nonce, words)
-    accepted = yield from _credentials(configuration, trial)
+    trial = Trial(Courier(target), configuration.model or "", secrets.token_hex(6), words)
+    met = yield from _credentials(configuration, trial)
+    accepted = met.accepted
     if not accepted:
-        return False
+        return met.obstacle(configuration.target)
     yield from _scopes(accepted, cells)
     caller = cast(accepted)[Role.SELF]
-    found = survey(target, caller, configuration.model, nonce)
+    found = survey(target, caller, trial.model, trial.nonce, openly=opened)
     if found.obstacle is not None:
         yield Finding(Level.LACKING, "binding", found.obstacle)
-        return True
+        return Obstacle(found.obstacle, "", Exit.UNTESTABLE)
     yield from _capabilities(found.advertised, cells)
     scope = _scope(found.advertised)
     if scope is None:
         yield Finding(Level.NOTE, "reuse", "by its capabilities the target shares nothing between requests")
     else:
         yield from _reuse(trial, caller, accepted, scope)
-    return True
+    return None
 
 
-def _reach(target: Target) -> Finding:
+def _reach(target: Target) -> tuple[int, Finding]:
+    """Give the HTTP status of an answer to somebody without a credential, and say so."""
     started = time.monotonic()
-    try:
-        response = target.send(Request("GET", CAPABILITIES_PATH))
-    except ExchangeError as error:
-        raise TargetProblem(str(error)) from None
+    response = reach(target)
     address, seconds = target.address(CAPABILITIES_PATH), time.monotonic() - started
     said = f"{address} answers HTTP {response.status} without a credential, in {seconds:.2f} s"
-    return Finding(Level.GOOD, "reachable", said)
+    return response.status, Finding(Level.GOOD, "reachable", said)
 
 
-def _credentials(
-    configuration: Configuration, trial: Trial
-) -> Generator[Finding, None, tuple[Credential, ...]]:
-    accepted = []
-    seen = {credential: trial.short(credential) for credential in configuration.credentials}
-    if all(one.response is not None and one.response.status >= 500 for one in seen.values()):
-        raise TargetProblem(f"{configuration.target} answers every request with a server error")
-    for credential, one in seen.items():
+def _credentials(configuration: Configuration, trial: Trial) -> Generator[Finding, None, Acceptance]:
+    met = ask_plainly(trial, configuration.credentials)
+    obstacle = met.obstacle(configuration.target)
+    if obstacle is not None and met.failing:
+        raise TargetProblem(obstacle.why, hint=obstacle.hint)
+    for credential, one in met.seen.items():
         if one.answered:
-            accepted.append(credential)
             yield Finding(Level.GOOD, "credential", f"{credential.name} is accepted")
         elif one.response is not None and one.response.status in (401, 403):
             text = f"{credential.name} is refused: {one.outline}; is the token right, and still valid?"
@@ -122,10 +121,10 @@ def _credentials(
         else:
             text = f"{credential.name} gets no answer: {one.outline}; is the model {trial.model!r} right?"
             yield Finding(Level.LACKING, "credential", text)
-    if accepted and trial.short(Credential("nobody", f"made-up-{trial.nonce}", "", "")).answered:
+    if met.accepted and trial.short(Credential("nobody", f"made-up-{trial.nonce}", "", "")).answered:
         text = "a made-up token is accepted too, so that being accepted says nothing about the others"
         yield Finding(Level.NOTE, "credential", text)
-    return tuple(accepted)
+    return met
 
 
 _ROLES: Final = (

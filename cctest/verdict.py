@@ -87,7 +87,7 @@ class Check:
     `id` is permanent: `case#expectation`. `cell` says where on the axes of the case it was decided
     (for example `{"stream": "streamed", "place": "tools"}`); it is no part of the id. `reproduce` holds the
     exact requests as curl commands, credentials as variables. `vacuous` marks a pass that holds because
-    the target never reuses anything.
+    there is nothing that could break it: `message` says why.
     """
 
     id: str

@@ -36,7 +36,12 @@ class SmallGateway:
     usage: bool = True
     status: bool = True
     lets_anybody_in: bool = False
+    refusal: str = "401 Unauthorized"
+    model: str | None = None
     failure: str | None = None
+    awry: Callable[[int, Mapping[str, Any]], str | None] = lambda number, body: None
+    """Gives the status with which a chat request is refused, by its number from 1 and its body."""
+    asked: int = 0
     held: set[tuple[str, str]] = field(default_factory=set)
     chats: int = 0
 
@@ -53,9 +58,19 @@ class SmallGateway:
         elif f"{self.base_path}/chat/completions " not in line:
             visit.respond(b"{}", status="404 Not Found")
         elif token not in self.tenants and not self.lets_anybody_in:
-            visit.respond(b'{"error": {"code": "unauthorized"}}', status="401 Unauthorized")
+            visit.respond(b'{"error": {"code": "unauthorized"}}', status=self.refusal)
         else:
-            self._answer(visit, json.loads(visit.body), self.tenants.get(token, ""))
+            self._hear(visit, json.loads(visit.body), self.tenants.get(token, ""))
+
+    def _hear(self, visit: Visit, body: Mapping[str, Any], tenant: str) -> None:
+        self.asked += 1
+        refused = self.awry(self.asked, body)
+        if refused is not None:
+            visit.respond(b'{"error": {"code": "awry"}}', status=refused)
+        elif self.model not in (None, body["model"]):
+            visit.respond(b'{"error": {"code": "model_not_found"}}', status="404 Not Found")
+        else:
+            self._answer(visit, body, tenant)
 
     def _answer(self, visit: Visit, body: Mapping[str, Any], tenant: str) -> None:
         self.chats += 1

@@ -44,6 +44,8 @@ CASES = tuple(
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cctest.doctor._PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("cctest.probe.acceptance._PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("cctest.probe.courier.USUAL_WAIT", 0.0)
 
 
 def good(**changes: object) -> SmallGateway:
@@ -174,7 +176,7 @@ def test_what_the_command_line_left_out_is_told(serve: Serve) -> None:
     diagnosis = diagnose(serve, good(), credentials=(), model=None)
     assert "list at least two tenants" in told(diagnosis, Level.LACKING)
     assert "give --model" in told(diagnosis, Level.LACKING)
-    assert diagnosis.exit is Exit.INCOMPLETE
+    assert diagnosis.exit is Exit.USAGE
 
 
 def test_an_unreachable_target_is_a_problem_of_its_own(serve: Serve) -> None:

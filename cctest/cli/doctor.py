@@ -21,8 +21,9 @@ _WIDTH = 100
 def command(*, chosen: ChosenTarget) -> Exit:
     """Ask a target a few things and say what can be tested on it, what can't, and why.
 
-    Exit codes: 0 a full probe is possible, 2 the target file is wrong, 3 only part of a probe is possible,
-    4 the target can't be reached or accepts no credential.
+    Exit codes: 0 a full probe is possible, 2 the target file is wrong, or names no credential or no model, 3
+    only part of a probe is possible, 4 the target can't be reached, answers no plain request (it accepts no
+    credential, or has no such model), or doesn't implement the binding.
     """
     with chosen.opened() as configuration:
         diagnosis = examine(configuration, load_cases())
@@ -43,8 +44,9 @@ def command(*, chosen: ChosenTarget) -> Exit:
 
 def _conclusion(diagnosis: Diagnosis) -> str:
     count = Counter(finding.level for finding in diagnosis.findings)
-    if not diagnosis.usable:
-        return "Nothing can be tested: no credential is accepted."
+    if diagnosis.obstacle is not None:
+        hint = f"\n  {plain(diagnosis.obstacle.hint)}" if diagnosis.obstacle.hint else ""
+        return f"Nothing can be tested: {plain(diagnosis.obstacle.why)}{hint}"
     if count[Level.ALARM]:
         return "Look at the ALARM first: nothing that a probe says can be relied on before it is explained."
     if count[Level.LACKING]:

@@ -38,6 +38,23 @@ def lacking(role: Role) -> str:
     return _LACKING[role]
 
 
+def absences(
+    callers: Mapping[Role, Credential], credentials: Sequence[Credential], refusals: Mapping[Credential, str]
+) -> dict[Role, str]:
+    """Say of each role that nobody fills what it needs: a credential, or one that is accepted.
+
+    `refusals` says why credentials of the configuration aren't cast.
+    """
+    base = callers[Role.SELF]
+    told = {}
+    for role in _OPTIONAL:
+        if role in callers:
+            continue
+        refused = [refusals[one] for one in credentials if one in refusals and _fits(role, base, one)]
+        told[role] = f"needs {lacking(role)}; {refused[0] if refused else 'the configuration has none'}"
+    return told
+
+
 def _cast_around(base: Credential, credentials: Sequence[Credential]) -> dict[Role, Credential]:
     found = {Role.SELF: base}
     for role in _OPTIONAL:

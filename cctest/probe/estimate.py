@@ -19,8 +19,11 @@ REQUEST_SECONDS: Final = 0.3
 BYTES_PER_TOKEN: Final = 4
 """Assumed of the target's tokenizer."""
 
-SURVEY_REQUESTS: Final = 2 + 2 * len(PAUSES) + 1
-"""Requests before the first case, at most: `cctest.probe.preflight`, and twice each pause of `settling`."""
+SURVEY_REQUESTS: Final = 3 + 2 * len(PAUSES) + 1
+"""Requests before the first case, at most: `cctest.probe.preflight`, and twice each pause of `settling`.
+
+Each credential has one more, for `cctest.probe.acceptance`.
+"""
 
 _SURVEY_UNITS: Final = 2 * len(PAUSES) + 3
 """Length of their texts, in units."""
@@ -95,7 +98,8 @@ def estimate(
         cost = _cost(cell, configuration, callers, engine=engine)
         groups[cell.case.group] = groups.get(cell.case.group, Cost()) + cost
     words = _SURVEY_UNITS * max(UNIT_WORDS, configuration.min_prompt_tokens or 0)
-    survey = Cost(requests=SURVEY_REQUESTS, tokens=words * _WORD_BYTES // BYTES_PER_TOKEN)
+    requests = SURVEY_REQUESTS + len(configuration.credentials)
+    survey = Cost(requests=requests, tokens=words * _WORD_BYTES // BYTES_PER_TOKEN)
     total = sum(groups.values(), survey)
     at_a_time = min(jobs, configuration.rate.concurrency or jobs)
     rate = configuration.rate.requests_per_second

@@ -7,14 +7,16 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from cctest.probe.acceptance import refused_plainly
 from cctest.probe.blank import hold_against_blanks, readings_beside_blanks
-from cctest.probe.callers import UNCREDENTIALED, lacking
+from cctest.probe.callers import UNCREDENTIALED
 from cctest.probe.case import Expectation, Role
 from cctest.probe.cells import Cell
 from cctest.probe.enforceability import refused_as_announced
 from cctest.probe.judgement import (
     Judgement,
     World,
+    inconclusive,
     missing_capability,
     refuses_conversation,
 )
@@ -75,8 +77,8 @@ def run_cell(cell: Cell, stage: Stage) -> Generator[float, None, CellResult]:
         )
         for index, (expected, decided) in enumerate(zip(cell.case.expectations, decisions, strict=True))
     )
-    world = attempts[-1].world
-    taken = (take(spec, world, f"{cell.case.id}#{spec.id}") for spec in cell.case.readings)
+    world, shown = attempts[-1].world, () if attempts[-1].refused else cell.case.readings
+    taken = (take(spec, world, f"{cell.case.id}#{spec.id}") for spec in shown)
     readings = yield from readings_beside_blanks([one for one in taken if one is not None], world, stage)
     return CellResult(
         checks,
@@ -91,6 +93,8 @@ class _Attempt:
 
     world: World
     judgements: tuple[Judgement, ...]
+    refused: bool = False
+    """Whether a caller was refused whatever it asks, so that the attempt shows nothing."""
 
 
 def _histories(attempts: Sequence[_Attempt]) -> Iterator[tuple[Judgement, ...]]:
@@ -153,6 +157,9 @@ def _attempt(cell: Cell, stage: Stage, number: int, *, apart: bool) -> Generator
             read = max((entry.number for entry in seen.records or ()), default=read)
         observations[step.id] = replace(seen, tokens_per_byte=stage.tokens_per_byte)
     world = World(setting, observations, stage.advertised)
+    refusal = yield from refused_plainly(world, stage)
+    if refusal is not None:
+        return _Attempt(world, (inconclusive(refusal),) * len(cell.case.expectations), refused=True)
     judged = tuple(_judge(expected, world) for expected in cell.case.expectations)
     if apart:
         judged = tuple(replace(one, message=f"{one.message}{_APART}") for one in judged)
@@ -190,8 +197,7 @@ def _uncast(cell: Cell, expected: Expectation, role: Role, stage: Stage) -> Chec
     if quotation is not None:
         judgement = Judgement(Result.UNSUPPORTED, quotation)
     else:
-        message = f"needs {lacking(role)}; the configuration has none"
-        judgement = Judgement(Result.INCONCLUSIVE, message)
+        judgement = Judgement(Result.INCONCLUSIVE, stage.absences[role])
     return _check(cell, expected, judgement)
 
 

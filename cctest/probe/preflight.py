@@ -46,17 +46,21 @@ class Survey:
     obstacle: str | None = None
 
 
-def survey(target: Target, credential: Credential, model: str, nonce: str) -> Survey:
+def reach(target: Target) -> Response:
+    """Ask for the capabilities without a credential. Raises TargetProblem if the target can't be reached."""
+    return _send(target, Request("GET", CAPABILITIES_PATH))
+
+
+def survey(target: Target, credential: Credential, model: str, nonce: str, *, openly: int) -> Survey:
     """Ask for the capabilities (BND-8) and, where there are none, send one plainly invalid intent.
 
-    Raises TargetProblem if the target can't be reached, answers nothing but server errors, refuses the
-    credential, or redirects.
+    `openly` is the HTTP status that asking without a credential has got; a plain question with this one was
+    answered. Raises TargetProblem if the target can't be reached.
     """
     response = _patiently(target, Request("GET", CAPABILITIES_PATH, credential=credential))
     advertised = _read(response)
     if advertised.exposed:
-        open_answer = _send(target, Request("GET", CAPABILITIES_PATH))
-        taken = _READ_13.get(open_answer.status, str(open_answer.status))
+        taken = _READ_13.get(openly, str(openly))
         return Survey(advertised, (Reading("READ-13", taken, "preflight#capabilities"),))
     return _without_capabilities(target, credential, model, nonce, advertised)
 
@@ -68,24 +72,12 @@ def _without_capabilities(
     setting = Setting(case=_INVALID, cell={}, nonce=nonce, model=model, callers=callers)
     body = build(setting, _INVALID.steps[0]).body
     headers = (("Content-Type", "application/json"),)
-    response = _send(target, Request("POST", CHAT_PATH, headers, body, credential))
+    response = _patiently(target, Request("POST", CHAT_PATH, headers, body, credential))
     chat = read_chat(response, streamed=False)
     coded = response.status == 400 and chat.error_code in tuple(ErrorCode)
     if coded or chat.cache_status is not ABSENT:
         note = f"{CAPABILITIES_PATH} gave {advertised.outline}: CAP-1 says that it should be there"
         return Survey(advertised, notes=(note,))
-    if response.status in (401, 403):
-        raise TargetProblem(
-            f"{target.url} refuses the credential {credential.name}: HTTP {response.status}",
-            hint="check the token in the configuration",
-        )
-    if 300 <= response.status < 400:
-        raise TargetProblem(
-            f"{target.url} redirects to {response.headers.get('location', 'nowhere')}",
-            hint="redirects are never followed with credentials; if you trust that address, probe it instead",
-        )
-    if response.status >= 500 and advertised.status >= 500:
-        raise TargetProblem(f"{target.url} answers every request with a server error: HTTP {response.status}")
     obstacle = (
         f"{target.url} does not implement the binding: {CAPABILITIES_PATH} gave {advertised.outline}, and a"
         f" plainly invalid cache_intent got HTTP {response.status} with neither one of the three error codes"

@@ -12,24 +12,24 @@ from typing import Final
 
 from cctest.catalogue import load_catalogue
 from cctest.instrument.client import Engine
-from cctest.probe.callers import cast
+from cctest.probe.acceptance import Acceptance, ask_plainly, unnamed
+from cctest.probe.callers import absences, cast
 from cctest.probe.case import Case, ReadingSpec, Role
 from cctest.probe.cells import Cell, cells_of
 from cctest.probe.courier import Courier
 from cctest.probe.interpreter import CellResult, run_cell
 from cctest.probe.ledger import Ledger
-from cctest.probe.preflight import Survey, survey
+from cctest.probe.preflight import Survey, reach, survey
 from cctest.probe.prompt import UNIT_WORDS
 from cctest.probe.readings import without_noise
 from cctest.probe.schedule import run_overlapped
 from cctest.probe.settling import Habits, learn
 from cctest.probe.stage import Stage
 from cctest.probe.timing import timing_check
-from cctest.problem import Problem, UsageProblem
+from cctest.probe.trial import Trial
+from cctest.problem import Problem, TargetProblem, UsageProblem
 from cctest.report.model import Report
 from cctest.target.configuration import Configuration
-from cctest.target.credential import Credential
-from cctest.target.exchange import Target
 from cctest.target.redaction import Redactor
 from cctest.verdict import Check, Evidence, Exit, Outcome, Reading, Result, Source, Verdict, decide
 
@@ -70,27 +70,29 @@ def run_probe(plan: ProbePlan, progress: Callable[[Progress], None]) -> Report:
     """Probe the target and report.
 
     Raises UsageProblem if the configuration can't be probed with, and TargetProblem if the target can't be
-    reached; neither message holds a credential.
+    reached or answers no plain question of any caller; neither message holds a credential.
     """
     configuration = plan.configuration
     redactor = configuration.redactor()
-    callers = cast(configuration.credentials)
-    if Role.SELF not in callers:
-        raise UsageProblem(
-            "no credential to probe with", hint="list at least two tenants under `credentials`"
-        )
-    if configuration.model is None:
-        raise UsageProblem("no model to ask for", hint="give --model NAME, or `model` in the file")
+    lack = unnamed(configuration)
+    if lack is not None:
+        raise UsageProblem(lack.why, hint=lack.hint)
+    model = configuration.model or ""
     started, clock = datetime.now(UTC), monotonic()
     run_id = secrets.token_hex(8)
     nonce = f"{plan.seed}-{run_id}"
     with configuration.connect() as target, _ledger(plan.engine) as ledger:
-        found = _survey(target, callers[Role.SELF], configuration.model, nonce, redactor)
+        with _redacted(redactor):
+            opened = reach(target)
+            met = _met(configuration, Trial(Courier(target), model, nonce))
+            callers = cast(met.accepted)
+            found = survey(target, callers[Role.SELF], model, nonce, openly=opened.status)
         stage = Stage(
             courier=Courier(target),
             callers=callers,
+            absences=absences(callers, configuration.credentials, met.refusals),
             advertised=found.advertised,
-            model=configuration.model,
+            model=model,
             nonce=nonce,
             unit_words=max(UNIT_WORDS, configuration.min_prompt_tokens or 0),
             ledger=ledger,
@@ -112,6 +114,7 @@ def run_probe(plan: ProbePlan, progress: Callable[[Progress], None]) -> Report:
         notes=(
             *configuration.notes(),
             *found.notes,
+            *(f"{why}: nothing else was sent with it" for why in met.refusals.values()),
             *_selection(plan),
             *_unattached(plan),
             *_one_boundary(found),
@@ -152,9 +155,20 @@ def _unattached(plan: ProbePlan) -> tuple[str, ...]:
     )
 
 
-def _survey(target: Target, credential: Credential, model: str, nonce: str, redactor: Redactor) -> Survey:
+def _met(configuration: Configuration, trial: Trial) -> Acceptance:
+    """Have every caller ask plainly. Raises TargetProblem if nobody is answered."""
+    met = ask_plainly(trial, configuration.credentials)
+    obstacle = met.obstacle(configuration.target)
+    if obstacle is not None:
+        raise TargetProblem(obstacle.why, hint=obstacle.hint)
+    return met
+
+
+@contextmanager
+def _redacted(redactor: Redactor) -> Iterator[None]:
+    """Keep secrets out of problems."""
     try:
-        return survey(target, credential, model, nonce)
+        yield
     except Problem as problem:
         texts = (problem.message, problem.where, problem.hint)
         message, where, hint = (redactor.text(text) for text in texts)
@@ -200,7 +214,7 @@ def _vacuously(result: CellResult, *, never_reuses: bool) -> Iterator[Check]:
     """Let checks that only lacked their control pass, vacuously, for a target that never reuses anything."""
     for index, check in enumerate(result.checks):
         if never_reuses and index in result.uncontrolled:
-            message = "the engine's record shows that nothing is ever reused, so this holds vacuously"
+            message = "the engine's record shows that the target never reuses anything"
             evidence = (*check.evidence, Evidence(Source.ENGINE, "no request of the run reused anything"))
             yield replace(
                 check, result=Result.PASS, message=message, evidence=evidence, vacuous=True, reproduce=()
@@ -211,10 +225,12 @@ def _vacuously(result: CellResult, *, never_reuses: bool) -> Iterator[Check]:
 
 def _verdict(checks: Sequence[Check], found: Survey, stage: Stage) -> Verdict:
     if found.obstacle is not None:
-        return Verdict(Outcome.INCOMPLETE, Exit.INCOMPLETE, (found.obstacle,))
+        return Verdict(Outcome.INCOMPLETE, Exit.UNTESTABLE, (found.obstacle,))
     blockers = []
     if not stage.callers.keys() & {Role.OTHER_TENANT, Role.NAMESAKE}:
-        blockers.append("all credentials are of one tenant, so that isolation between tenants can't be shown")
+        blockers.append(
+            "all accepted credentials are of one tenant, so that isolation between tenants can't be shown"
+        )
     return decide(checks, blockers)
 
 

@@ -16,7 +16,8 @@ from cctest.target.credential import Credential
 class Stage:
     """What all cells of a run share. `nonce` makes this run's texts differ from those of every other run.
 
-    `settling` is the seconds that the target takes until what it retained can be read.
+    `absences` says of each role that nobody fills why. `settling` is the seconds that the target takes until
+    what it retained can be read.
     """
 
     courier: Courier
@@ -29,3 +30,4 @@ class Stage:
     ledger: Ledger | None = None
     settling: float = 0.0
     tokens_per_byte: float | None = None
+    absences: Mapping[Role, str] = field(default_factory=dict)

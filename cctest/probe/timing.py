@@ -88,9 +88,7 @@ def timing_check(stage: Stage, trials: int = TRIALS) -> Check:
     """Run the trials and judge them; needs a caller of another tenant."""
     samples: dict[str, list[float]] = {"cold": [], "warm": [], "foreign": [], "unknown": []}
     if Role.OTHER_TENANT not in stage.callers:
-        return _check(
-            Result.INCONCLUSIVE, "needs a credential of a second tenant; the configuration has none"
-        )
+        return _check(Result.INCONCLUSIVE, stage.absences[Role.OTHER_TENANT])
     for trial in range(trials):
         for name, seconds in _trial(stage, trial):
             if seconds is None:

@@ -18,7 +18,18 @@ from cctest.target.exchange import Request
 PREFIX: Final = "prefix"
 """The text that is sent again."""
 
-_QUESTION: Final = "question"
+QUESTION: Final = "question"
+
+PLAIN: Final = Case(
+    id="plain",
+    title="A question without any intent",
+    rules=(),
+    texts={QUESTION: 0.05},
+    intents={},
+    steps=(),
+    expectations=(),
+)
+
 _TURNED_AWAY: Final = 3
 """How often a request that was answered with 429 is sent again."""
 
@@ -35,12 +46,13 @@ class Trial:
 
     def short(self, credential: Credential) -> Observation:
         """Send a question without any intent."""
-        return self._send(credential, Step("short", Role.SELF, (FragmentSpec(_QUESTION),)), "short", {})
+        step = Step("short", Role.SELF, (FragmentSpec(QUESTION),))
+        return self._send(credential, step, f"short-{credential.name}", {})
 
     def long(self, credential: Credential, text: str, scope: str, *, streamed: bool = False) -> Observation:
         """Send a long prefix that may be shared within `scope`; the same `text` makes the same prefix."""
         constraints: JsonValue = {"retention": {"mode": "allow"}, "reuse": "exact", "share_max": scope}
-        fragments = (FragmentSpec(PREFIX, "shared"), FragmentSpec(_QUESTION))
+        fragments = (FragmentSpec(PREFIX, "shared"), FragmentSpec(QUESTION))
         intents: dict[str, JsonValue] = {"shared": {"version": 1, "constraints": constraints}}
         return self._send(credential, Step("long", Role.SELF, fragments), text, intents, streamed=streamed)
 
@@ -57,7 +69,7 @@ class Trial:
             id="trial",
             title="A trial",
             rules=(),
-            texts={PREFIX: 1, _QUESTION: 0.05},
+            texts={PREFIX: 1, QUESTION: 0.05},
             intents=intents,
             steps=(step,),
             expectations=(),

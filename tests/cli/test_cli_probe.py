@@ -70,7 +70,7 @@ def answer(body: bytes, *headers: str, status: str = "200 OK") -> Behaviour:
 @pytest.mark.parametrize(
     ("behaviour", "codes"),
     [
-        (answer(b"<html>nothing here</html>", status="404 Not Found"), {3}),
+        (answer(b"<html>nothing here</html>", status="404 Not Found"), {4}),
         (answer(b"<html>hello</html>", "Content-Type: text/html"), {1, 3, 4}),
         (answer(b"{}", "Content-Type: application/json"), {1, 3, 4}),
         (answer(b"oops", status="500 Internal Server Error"), {3, 4}),

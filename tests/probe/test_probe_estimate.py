@@ -10,6 +10,7 @@ from cctest.target.rate import Rate
 
 FRAGMENTS = (FragmentSpec("prefix"), FragmentSpec("question"))
 EVERYBODY = Configuration("http://nowhere.invalid", "m", make_credentials())
+BEFORE = SURVEY_REQUESTS + len(EVERYBODY.credentials)
 CASE = Case(
     id="shared",
     title="Shared",
@@ -47,7 +48,7 @@ def test_cells_and_requests_are_counted_by_group() -> None:
         "sharing": (2, 6),
         "retention": (2, 6),
     }
-    assert (found.total.cells, found.total.requests) == (4, 12 + SURVEY_REQUESTS)
+    assert (found.total.cells, found.total.requests) == (4, 12 + BEFORE)
 
 
 def test_the_longest_wait_is_the_idle_time_before_one_request() -> None:
@@ -60,12 +61,12 @@ def test_the_longest_wait_is_the_idle_time_before_one_request() -> None:
 def test_time_is_work_or_the_longest_cell_or_the_rate_whichever_is_longest() -> None:
     assert of(TIMED).seconds == of(TIMED).total.span
     many = [replace(CASE, id=f"case-{number}") for number in range(50)]
-    assert of(*many).seconds == pytest.approx((300 + SURVEY_REQUESTS) * REQUEST_SECONDS / 4)
-    assert of(*many, jobs=1).seconds == pytest.approx((300 + SURVEY_REQUESTS) * REQUEST_SECONDS)
+    assert of(*many).seconds == pytest.approx((300 + BEFORE) * REQUEST_SECONDS / 4)
+    assert of(*many, jobs=1).seconds == pytest.approx((300 + BEFORE) * REQUEST_SECONDS)
     narrow = replace(EVERYBODY, rate=Rate(concurrency=1))
-    assert of(*many, configuration=narrow).seconds == pytest.approx((300 + SURVEY_REQUESTS) * REQUEST_SECONDS)
+    assert of(*many, configuration=narrow).seconds == pytest.approx((300 + BEFORE) * REQUEST_SECONDS)
     slow = replace(EVERYBODY, rate=Rate(requests_per_second=0.5))
-    assert of(*many, configuration=slow).seconds == pytest.approx((300 + SURVEY_REQUESTS) / 0.5)
+    assert of(*many, configuration=slow).seconds == pytest.approx((300 + BEFORE) / 0.5)
 
 
 def test_a_least_prompt_length_costs_tokens() -> None:
@@ -82,8 +83,8 @@ def test_cells_without_their_callers_cost_nothing() -> None:
 
 def test_two_ended_cells_cost_something_only_with_an_engine() -> None:
     case = replace(CASE, two_ended=True)
-    assert of(case).total.requests == SURVEY_REQUESTS
-    assert estimate(EVERYBODY, [case], 4, engine=True).total.requests == 6 + SURVEY_REQUESTS
+    assert of(case).total.requests == BEFORE
+    assert estimate(EVERYBODY, [case], 4, engine=True).total.requests == 6 + BEFORE
 
 
 def test_the_product_of_the_axes_costs_more() -> None:
