@@ -11,6 +11,7 @@ from rich.text import Text
 
 from cctest.report.console import console_for
 from cctest.report.coverage_words import summary_lines
+from cctest.report.headline import headline
 from cctest.report.known import excused_outcome, print_baseline
 from cctest.report.model import Report, cell_name, of_profile
 from cctest.report.plain import plain
@@ -194,8 +195,9 @@ def _profiles(report: Report) -> Iterator[str]:
             profile: Counter(check.result for check in of_profile(report, profile)) for profile in Profile
         }
         yield "; ".join(f"{profile}: {_told(counts[profile])}" for profile in Profile)
-    if vacuous := sum(check.vacuous for check in report.checks):
-        yield f"{vacuous} of the passes are vacuous: the target never reuses anything"
+    vacuous = Counter(check.message for check in report.checks if check.vacuous)
+    for why, number in vacuous.items():
+        yield f"{number} of the passes {'is' if number == 1 else 'are'} vacuous: {why}"
     if report.unobservable and report.coverage is None:
         yield f"not observable from outside, so not tested: {', '.join(report.unobservable)}"
 
@@ -215,5 +217,7 @@ def _verdict(report: Report) -> Text:
     reasons = "".join(f"; {plain(reason)}" for reason in report.verdict.reasons)
     if report.baseline is not None and report.verdict.exit is Exit.OK and outcome is not Outcome.CONFORMANT:
         return Text.assemble((excused_outcome(report.baseline), "bold yellow"), f": {', '.join(parts)}")
-    whole = f"{outcome} (of the selection)" if report.partial else str(outcome)
-    return Text.assemble((whole, _OUTCOME_STYLES[outcome]), f": {', '.join(parts)}{reasons}")
+    told = headline(report)
+    style = _OUTCOME_STYLES[Outcome.NONCONFORMANT if report.verdict.exit is Exit.FAILED else outcome]
+    whole = f"{told} (of the selection)" if report.partial else told
+    return Text.assemble((whole, style), f": {', '.join(parts)}{reasons}")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from cctest.coverage.model import Coverage
 from cctest.report.coverage_markdown import coverage_lines, safe, table
+from cctest.report.headline import headline
 from cctest.report.model import Report
 from cctest.report.page.mutation import Mutation
 from cctest.report.page.view import counts, excuses, failures, percent
@@ -21,7 +22,7 @@ def _lines(report: Report, coverage: Coverage, mutation: Mutation | None) -> Ite
     yield ""
     reasons = "".join(f"; {safe(reason)}" for reason in report.verdict.reasons)
     selection = " (of a selection)" if report.partial else ""
-    yield f"**{report.verdict.outcome}**{selection}{reasons}. Started {report.started}."
+    yield f"**{headline(report)}**{selection}{reasons}. Started {report.started}."
     yield ""
     yield from (f"- {safe(note)}" for note in report.notes)
     yield from ("", "## Results", "")

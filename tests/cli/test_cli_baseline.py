@@ -88,6 +88,7 @@ def test_a_stale_entry_fails_a_run_in_which_all_is_well(tmp_path: Path) -> None:
         code, out, _ = cctest(tmp_path, *RUN, "--baseline", "known.yaml", "--json", "out.json")
     assert code == 1
     assert "expected fail, and now: 4 pass" in out
+    assert out.splitlines()[-1].startswith("conformant, but the baseline doesn't hold (of the selection): ")
     report = json.loads((tmp_path / "out.json").read_text())
     assert (report["outcome"], report["exit"]) == ("conformant", 1)
 

@@ -80,6 +80,18 @@ def test_undecided_checks_are_grouped_by_reason() -> None:
     assert "\nincomplete: 1 pass, 1 unsupported, 7 inconclusive" in shown
 
 
+def test_vacuous_passes_are_noted_with_their_own_reasons() -> None:
+    never, untold = "the engine never reuses", "time told nothing"
+    shown = text(
+        *(check(Result.PASS, number, message=never, vacuous=True) for number in range(2)),
+        check(Result.PASS, 3, message=untold, vacuous=True),
+        check(Result.PASS, 4, message="held"),
+    )
+    assert f"note: 2 of the passes are vacuous: {never}\n" in shown
+    assert f"note: 1 of the passes is vacuous: {untold}\n" in shown
+    assert shown.count("vacuous") == 2
+
+
 def test_readings_notes_and_the_seed_are_shown() -> None:
     readings = tuple(Reading(f"READ-{number}", "yes", "case#x") for number in (10, 9, 10))
     shown = text(

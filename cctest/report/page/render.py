@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from cctest.coverage.model import Coverage
 from cctest.report.coverage_words import evidence_words, reason_lines, result_words, summary_lines
+from cctest.report.headline import headline
 from cctest.report.model import Report
 from cctest.report.page import view
 from cctest.report.page.environment import coded, environment
@@ -15,6 +16,7 @@ from cctest.report.taken import taken_readings
 _TEMPLATE: Final = "page.html.jinja"
 
 _FUNCTIONS: Final = (
+    headline,
     view.counts,
     view.failures,
     view.excuses,
