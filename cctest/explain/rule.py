@@ -54,12 +54,3 @@ def reading_text(reading: ReadingRule, cases: Sequence[Case]) -> Iterator[str]:
     finding = finding_of(reading.id)
     if finding is not None:
         yield from pointer_to(finding)
-
-
-def vector_text(vector: Vector, *, of_a_finding: bool = False) -> Iterator[str]:
-    """Yield the lines of a vector, of the suite or of a finding."""
-    yield from line(f"{vector.name}: {vector.title or vector.kind}")
-    yield from line(f"A vector of kind {vector.kind}: {vector.where}.")
-    yield from term("rules", ", ".join(vector.rules))
-    yield from heading("Reproduce")
-    yield from item("$", f"cctest vectors {'--findings ' if of_a_finding else ''}--case {vector.name}")

@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from cctest.catalogue import load_catalogue, load_readings
 from cctest.explain.case import case_text
 from cctest.explain.finding import finding_text
-from cctest.explain.rule import reading_text, rule_text, vector_text
+from cctest.explain.outside import OUTSIDE, outside_text
+from cctest.explain.rule import reading_text, rule_text
+from cctest.explain.vector import checks_of, generated_vectors, vector_text
 from cctest.findings import load_findings
 from cctest.probe.load import finding_cases, load_cases
 from cctest.selection import select
+from cctest.vectors.generated import is_generated
 from cctest.vectors.load import bundled_vectors, finding_vectors
 
 
@@ -25,12 +28,14 @@ def _lines(name: str) -> Iterator[str]:
     suite = load_cases()
     cases = (*suite, *finding_cases())
     bundled = bundled_vectors()
-    vectors = {vector.name: vector for vector in (*bundled, *finding_vectors())}
+    vectors = {vector.name: vector for vector in (*bundled, *finding_vectors())} | generated_vectors()
+    mine = vectors.get(name.partition("#")[0])
+    checks_of_mine = checks_of(mine, vectors) if mine is not None and "#" in name else {}
     checks = {check: case for case in cases for check in case.checks}
     by_name = {case.id: case for case in cases}
     (wanted,) = select(
         [name],
-        [*by_name, *checks, *rules, *readings, *findings, *vectors],
+        [*by_name, *checks, *rules, *readings, *findings, *vectors, *checks_of_mine, *OUTSIDE],
         "case, check, rule, reading, finding or vector",
     )
     if wanted in rules:
@@ -45,5 +50,8 @@ def _lines(name: str) -> Iterator[str]:
         case = checks[wanted]
         only = case.without([check for check in case.checks if check != wanted])
         return case_text(only, rules, readings, wanted)
-    vector = vectors[wanted]
-    return vector_text(vector, of_a_finding=vector not in bundled)
+    if wanted in OUTSIDE:
+        return outside_text(wanted)
+    vector, check = vectors[wanted.partition("#")[0]], wanted if "#" in wanted else ""
+    of_a_finding = vector not in bundled and not is_generated(vector.name)
+    return vector_text(vector, check, checks_of_mine.get(check, ""), of_a_finding=of_a_finding)

@@ -16,7 +16,9 @@ from cctest.probe.case import Case, Role
 from cctest.probe.load import load_cases
 from cctest.probe.predicates import PREDICATES
 from cctest.problem import UsageProblem
+from cctest.vectors.generated import generate
 from cctest.vectors.load import bundled_vectors
+from cctest.vectors.run import run_vector
 from cctest.verdict import Source
 
 RULES, READINGS, VECTORS = load_catalogue(), load_readings(), bundled_vectors()
@@ -63,6 +65,34 @@ def test_a_check_is_explained_without_the_others_of_its_case() -> None:
     assert "Check status-boundary#tenant" in told
     assert "Check status-boundary#session" not in told
     assert "cctest replay report.json status-boundary#tenant" in told
+
+
+def test_every_check_of_a_vector_is_explained() -> None:
+    told = explain("digest-of-one-namespace#digest-0")
+    assert "cctest vectors --case digest-of-one-namespace" in told
+    assert "expected" in told
+    for check in (check for vector in VECTORS[::40] for check in run_vector(vector).checks):
+        assert explain(check.id).startswith(f"{check.id}: ")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_is_generated_for_a_run_is_explained(seed: int) -> None:
+    for vector in generate(seed)[::21]:
+        assert f"cctest vectors --seed SEED --case {vector.name}" in explain(vector.name)
+        assert "expected" not in explain(run_vector(vector).checks[-1].id)
+
+
+@pytest.mark.parametrize("name", ["timing#no-faster-for-others", "preflight#capabilities"])
+def test_names_that_reports_have_beside_cases_are_explained(name: str) -> None:
+    assert explain(name).startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize(
+    "name", ["digest-of-one-namespace#digest-99", "generated-digest-1#x", "generated-digest-999"]
+)
+def test_a_check_that_a_vector_has_not_is_unknown(name: str) -> None:
+    with pytest.raises(UsageProblem, match="did you mean"):
+        explain(name)
 
 
 def test_a_rule_is_explained_with_all_that_exercises_it() -> None:
