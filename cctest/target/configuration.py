@@ -106,11 +106,16 @@ def load_configuration(
     target = _target(file, flags)
     model = file.members.get("model") if flags.model is None else flags.model
     authorization = read_authorization(file)
+    credentials, headers = read_credentials(file, authorization), read_headers(file, authorization)
+    for name, value in file.object("tls").items():
+        if isinstance(value, str):
+            file.fill(value, f"/tls/{name}")  # so that what it lacks is told together with the rest
+    file.complete()
     return Configuration(
         target=target,
         model=model if isinstance(model, str) else None,
-        credentials=read_credentials(file, authorization),
-        headers=read_headers(file, authorization),
+        credentials=credentials,
+        headers=headers,
         authorization=authorization,
         base_path=str(file.members.get("base_path", BASE_PATH)).rstrip("/"),
         tls=read_tls(file, insecure=flags.insecure),

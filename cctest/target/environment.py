@@ -15,16 +15,30 @@ class Environment:
 
     def __init__(self, variables: Mapping[str, str] | None = None) -> None:
         self._variables = os.environ if variables is None else variables
+        self._missing: dict[str, str] = {}
 
     def fill(self, text: str, where: str) -> str:
         """Put each variable's value in the place of its `${NAME}`.
 
-        Raises UsageProblem where a variable is unset or empty, or a `${` begins no variable.
+        What stands in the place of a variable that is unset or empty is no value: `complete` tells of them
+        all. Raises UsageProblem where a `${` begins no variable.
         """
         for name in _VARIABLE.findall(text):
             if not self._variables.get(name):
-                state = "empty" if name in self._variables else "not set"
-                raise UsageProblem(f"the environment variable {name} is {state}", where=where)
+                self._missing.setdefault(name, where)
         if "${" in _VARIABLE.sub("", text):
             raise UsageProblem("`${` begins no variable", where=where, hint="write ${NAME}")
-        return _VARIABLE.sub(lambda match: self._variables[match[1]], text)
+        return _VARIABLE.sub(lambda match: self._variables.get(match[1]) or f"no-value-of-{match[1]}", text)
+
+    def complete(self) -> None:
+        """Raise UsageProblem if a variable was unset or empty, and name every one with its first place."""
+        if not self._missing:
+            return
+        told = [
+            (where, f"the environment variable {self._state(name)}") for name, where in self._missing.items()
+        ]
+        (where, message), *others = told
+        raise UsageProblem(message, where=where, hint="\n  ".join(map(": ".join, others)))
+
+    def _state(self, name: str) -> str:
+        return f"{name} is {'empty' if name in self._variables else 'not set'}"

@@ -56,15 +56,24 @@ class TargetFile:
                 yield f"/{name}/{number}", item
 
     def fill(self, text: str, pointer: str) -> str:
-        """Put the values of the environment's variables into a value. Raises UsageProblem."""
+        """Put the values of the environment's variables into a value; `complete` tells of those without one.
+
+        Raises UsageProblem.
+        """
         return self._environment.fill(text, self.place(pointer))
+
+    def complete(self) -> None:
+        """Raise UsageProblem if a value that was filled in so far lacks a variable."""
+        self._environment.complete()
 
     def beside(self, value: JsonValue, pointer: str) -> Path | None:
         """Give the path that a value names, relative to this file; None for no value. Raises UsageProblem."""
         if not isinstance(value, str):
             return None
         folder = self.path.parent if self.path else Path()
-        return folder / Path(self.fill(value, pointer)).expanduser()
+        filled = self.fill(value, pointer)
+        self.complete()
+        return folder / Path(filled).expanduser()
 
 
 def _read(path: Path) -> Parsed:
