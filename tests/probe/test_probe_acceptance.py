@@ -123,7 +123,7 @@ def test_nobody_to_ask_as_is_a_mistake_in_the_configuration(serve: Serve) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "refusal"), zip(NAMES, cycle(["401 Unauthorized", "403 Forbidden"]), strict=False)
+    ("name", "refusal"), list(zip(NAMES, cycle(["401 Unauthorized", "403 Forbidden"]), strict=False))
 )
 def test_a_refused_credential_decides_nothing_where_it_is_needed(
     serve: Serve, name: str, refusal: str
