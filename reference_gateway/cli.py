@@ -20,6 +20,7 @@ _STDERR: Final = 2
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="cctest", prog_name="reference-gateway", message="%(prog)s %(version)s")
 def cli() -> None:
     """Run the reference gateway of the cache-intent contract."""
 

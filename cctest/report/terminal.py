@@ -179,7 +179,10 @@ def _print_readings(console: Console, report: Report) -> None:
 def _print_notes(console: Console, report: Report) -> None:
     notes = [*_profiles(report), *report.notes]
     if report.unasserted:
-        notes.append(f"{report.unasserted} expected members that no vector lists were not asserted")
+        notes.append(
+            f"{report.unasserted} members of effective policies were answered and not judged:"
+            " their vectors don't say what is expected of them"
+        )
     if notes or report.coverage is not None:
         console.print()
     for note in notes:

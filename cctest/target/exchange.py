@@ -220,12 +220,24 @@ class Target:
                 text = "the proxy {address} that {variable} names can't be used: {cause}"
                 proxy = {"address": self.proxy.address, "variable": self.proxy.variable}
                 return ExchangeError(ExchangeKind.UNREACHABLE, text.format(**words, **proxy))
+        if any(getattr(cause, "reason", None) in _PLAIN_HTTP for cause in causes):
+            text = (
+                "no secure connection to {url}: it seems to speak plain HTTP; write http:// if that is meant"
+            )
+            return ExchangeError(ExchangeKind.BAD_TLS, text.format(**words))
         for kinds, kind, message in _EXPLANATIONS:
             if any(isinstance(cause, kinds) for cause in causes):
                 return ExchangeError(kind, message.format(**words))
         return ExchangeError(ExchangeKind.BROKEN, "the exchange{proxy} broke off: {cause}".format(**words))
 
 
+_PLAIN_HTTP: Final = (
+    "WRONG_VERSION_NUMBER",
+    "HTTP_REQUEST",
+    "PACKET_LENGTH_TOO_LONG",
+    "RECORD_LAYER_FAILURE",
+)
+"""What OpenSSL calls an answer that is no TLS at all."""
 _TLS_ERRORS: Final = (ssl.SSLError, ssl.CertificateError, urllib3.exceptions.SSLError)
 _NAME_ERRORS: Final = (
     urllib3.exceptions.NameResolutionError,

@@ -20,7 +20,9 @@ def problems_of(
     """Say in words all that would keep a gateway with these options from starting, each once."""
     found = [str(problem) for problem in credential_problems(credentials)]
     found += _secrets(options)
-    found += _problem(lambda: make_backend(backend, options, on_unenforceable))
+    # The key was read above; left out here, a bad one hides nothing that is wrong beside it.
+    tried = {**options, "engine_key_file": None} if backend is BackendName.VLLM else options
+    found += _problem(lambda: make_backend(backend, tried, on_unenforceable))
     return list(dict.fromkeys(found))
 
 

@@ -198,7 +198,9 @@ class _Reader:
         if variable is not None:
             value = self._environment.get(variable[1], "")
             if not value:
-                self._note(pointer, f"the environment variable {variable[1]} is not set")
+                self._note(
+                    pointer, f"the environment variable {variable[1]} is not set", f"export {variable[1]}=..."
+                )
                 return ""
         elif "${" in value:
             self._note(pointer, "a variable must be the whole token, as in ${NAME}")
@@ -218,11 +220,11 @@ class _Reader:
             return None
         return instant.timestamp()
 
-    def _note(self, pointer: str, message: str) -> None:
+    def _note(self, pointer: str, message: str, hint: str = _HINT) -> None:
         position = self._parsed.nearest(pointer)
         where = f"{self._path}: {position}" if position else str(self._path)
         message = f"{pointer}: {message}" if pointer else message
-        self.problems.append(ConfigurationError(message, where=where, hint=_HINT))
+        self.problems.append(ConfigurationError(message, where=where, hint=hint))
 
     def _note_mode(self, message: str) -> None:
         hint = f"chmod 600 {self._path}, and make new tokens"

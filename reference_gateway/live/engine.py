@@ -122,6 +122,19 @@ class Options:
         return [*given, *self.more]
 
 
+def _reason(error: Exception) -> str:
+    """Say in words why there is no list of models."""
+    if isinstance(error, requests.HTTPError):
+        return f"it answers with HTTP {error.response.status_code}"
+    if isinstance(error, requests.exceptions.SSLError):
+        return "no secure connection; if it speaks plain HTTP, write http://"
+    if isinstance(error, requests.Timeout):
+        return f"it doesn't answer within {_ASK_SECONDS} s"
+    if isinstance(error, requests.ConnectionError):
+        return "nothing answers there"
+    return "what answers at /v1/models is no engine"
+
+
 def given_engine(*, regions: bool = False) -> Engine | None:
     """Give the engine that the environment names, if it names one.
 
@@ -134,7 +147,9 @@ def given_engine(*, regions: bool = False) -> Engine | None:
     try:
         models = [str(model["id"]) for model in engine._get("/v1/models").json()["data"]]
     except (requests.RequestException, ValueError, LookupError, TypeError) as error:
-        raise NoEngineError(f"{BASE_URL} is {url}, but no models are listed there: {error}") from None
+        raise NoEngineError(
+            f"{BASE_URL} is {url}, but no models are listed there: {_reason(error)}"
+        ) from None
     model = os.environ.get(MODEL) or next(iter(models), "")
     if model not in models:
         raise NoEngineError(f"{MODEL} is {model!r}, but the engine at {url} has {', '.join(models)}")

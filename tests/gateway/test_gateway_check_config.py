@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cctest import __version__
 from gateway.process import DEMO, ROOT, running
 from gateway.talk import Caller, message
 
@@ -55,9 +56,15 @@ def test_everything_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
         "/credentials/3: needs one of token and hash",
         "secret: everybody on this machine can read",
         "none: can't be read: No such file",
+        "--engine-url: not an address that can be used",
     ):
         assert said in done.stdout
     assert "in-the-clear" not in done.stdout
+    assert "\n  export NOT_SET_ANYWHERE=..." in done.stdout
+
+
+def test_the_version_is_told() -> None:
+    assert run("--version").stdout == f"reference-gateway {__version__}\n"
 
 
 def test_options_that_do_not_fit_together_are_said() -> None:

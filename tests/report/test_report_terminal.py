@@ -101,7 +101,7 @@ def test_readings_notes_and_the_seed_are_shown() -> None:
     assert "case#x and 1 more" not in shown
     assert re.search(r"READ-9 +yes +F-29 +case#x", shown)
     assert "note: mind this" in shown
-    assert "2 expected members" in shown
+    assert "2 members of effective policies were answered and not judged" in shown
     assert "seed 5" in shown
 
 

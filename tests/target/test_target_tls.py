@@ -1,6 +1,8 @@
+import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -142,3 +144,22 @@ def test_files_that_can_not_be_used_are_told_before_anything_is_sent(papers: Pap
             load(folder, tls)
         assert message in str(caught.value)
         assert "canary" not in str(caught.value)
+
+
+def test_a_server_without_tls_is_told_from_a_bad_certificate() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        ThreadPoolExecutor(1) as pool,
+        Target(f"https://127.0.0.1:{listening.getsockname()[1]}") as target,
+    ):
+
+        def answer_plainly() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+        answered = pool.submit(answer_plainly)
+        with pytest.raises(ExchangeError, match="it seems to speak plain HTTP; write http://"):
+            target.send(Request("GET", "/"))
+        answered.result()
