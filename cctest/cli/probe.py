@@ -72,7 +72,7 @@ def command(
     Isolation between tenants needs credentials of two tenants in the configuration file.
     """
     outputs = Outputs(json_path, junit, quiet)
-    outputs.check()
+    outputs.check(chosen.file, baseline)
     engine.check(bundled=chosen.bundled)
     everything = finding_cases() if findings else load_cases()
     cases = choose(everything, wanted)

@@ -39,17 +39,23 @@ _REFUSED: Final = (*_UNAUTHORIZED, 404)
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What became of each caller's plain question, by credential; callers may be missing after failures."""
+    """What became of each caller's plain question, by credential; callers may be missing after failures.
+
+    `heard` got no answer to it, and one to a question with an intent: that a plain one is refused is the
+    target's doing (INT-3), and for the cases to tell.
+    """
 
     seen: Mapping[Credential, Observation]
     model: str
+    heard: frozenset[Credential] = frozenset()
 
     @property
     def accepted(self) -> tuple[Credential, ...]:
         """The credentials to probe with: those that got an answer, and those that only met failures."""
-        if not any(one.answered for one in self.seen.values()):
+        answered = {who for who, one in self.seen.items() if one.answered} | self.heard
+        if not answered:
             return ()
-        return tuple(who for who, one in self.seen.items() if one.answered or _passing(one))
+        return tuple(who for who, one in self.seen.items() if who in answered or _passing(one))
 
     @property
     def refusals(self) -> dict[Credential, str]:
@@ -86,7 +92,10 @@ def unnamed(configuration: Configuration) -> Obstacle | None:
 def ask_plainly(
     trial: Trial, credentials: Sequence[Credential], sleep: Callable[[float], None] = time.sleep
 ) -> Acceptance:
-    """Send a short question without any intent as each caller, up to three times where it isn't answered."""
+    """Send a short question without any intent as each caller, up to three times where it isn't answered.
+
+    Whoever is refused for another reason than a credential or a model asks once more, with an intent.
+    """
     seen: dict[Credential, Observation] = {}
     for pause in (0.0, *_PAUSES):
         pending = [who for who in credentials if who not in seen or not seen[who].answered]
@@ -96,7 +105,9 @@ def ask_plainly(
             seen[who] = trial.short(who)
             if len(seen) >= _ENOUGH and all(map(_passing, seen.values())):
                 break
-    return Acceptance(seen, trial.model)
+    refused = [who for who, one in seen.items() if not one.answered and not _of_the_caller(one)]
+    heard = frozenset(who for who in refused if trial.long(who, f"heard-{who.name}", "tenant").answered)
+    return Acceptance(seen, trial.model, heard)
 
 
 def refusal(who: Credential, seen: Observation) -> str:
@@ -125,6 +136,11 @@ def refused_plainly(world: World, stage: Stage) -> Generator[float, None, str | 
         if not plain.answered and not _passing(plain):
             return refusal(stage.callers[role], plain)
     return None
+
+
+def _of_the_caller(seen: Observation) -> bool:
+    """Whether what was met has to do with the caller or the model, or may pass."""
+    return _passing(seen) or (seen.response is not None and seen.response.status in _REFUSED)
 
 
 def _passing(seen: Observation) -> bool:

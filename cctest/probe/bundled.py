@@ -106,8 +106,13 @@ def _only_model(engine: str) -> str:
         with Target(engine.removesuffix("/v1")) as target:
             response = target.send(Request("GET", "/v1/models"))
         return str(json.loads(response.body)["data"][0]["id"])
-    except (ExchangeError, ValueError, LookupError, TypeError) as error:
+    except ExchangeError as error:
         raise TargetProblem(f"the engine at {engine} lists no models: {error}") from None
+    except (ValueError, LookupError, TypeError):
+        raise TargetProblem(
+            f"the engine at {engine} lists no models: what it answers is no list of them",
+            hint="is it a server with vLLM's end points?",
+        ) from None
 
 
 def _version(engine: str) -> str | None:

@@ -174,6 +174,12 @@ def test_a_caller_who_is_refused_only_with_an_intent_is_refused_wrongly(serve: S
     assert Result.FAIL in {one.result for one in report.checks}
 
 
+@pytest.mark.parametrize("status", ["400 Bad Request", "422 Unprocessable"])
+def test_a_target_that_refuses_only_what_has_no_intent_is_probed(serve: Serve, status: str) -> None:
+    gateway = good(awry=lambda number, body: status if plain(body) else None)
+    assert drawn(probe(configured(serve, gateway), BOUNDARY).checks)
+
+
 @pytest.mark.parametrize("status", ["500 Internal Server Error", "401 Unauthorized", "404 Not Found"])
 def test_a_target_that_sometimes_fails_is_probed(serve: Serve, status: str) -> None:
     gateway = good(awry=lambda number, body: status if number in (1, 4, 5) else None)
