@@ -96,8 +96,10 @@ live-salt: $(READY) $(if $(VLLM_BASE_URL),,vllm)
 	$(LIVE) run $(MAKE) live-salt-parts
 
 # On an engine with the plugin: a salt for each region of a request.
+# The probe takes the small model: on the larger one it would take very long, and find the same.
 live-regions: $(READY) $(if $(VLLM_BASE_URL),,vllm)
 	$(LIVE) run --regions --model $(LIVE_MODEL) $(MAKE) live-regions-parts
+	$(LIVE) run --regions $(MAKE) live-probe-regions PROBED=probe-regions
 
 # What these run on one engine, which the environment names.
 live-salt-parts:
@@ -111,7 +113,6 @@ live-regions-parts:
 	$(LIVE) policies --write reports
 	$(LIVE) ttft $(LIVE_TTFT) --write reports
 	$(LIVE) mix $(LIVE_MIX) --write reports
-	$(MAKE) live-probe-regions PROBED=probe-regions
 
 # The probe, and whether it met boundaries for each fragment and bounds on age; before it, what has them in force.
 live-probe-regions:
