@@ -60,8 +60,8 @@ class Times:
         return self.bound - self.deadline - self.margin
 
     @property
-    def open(self) -> float:
-        """Until when one surely does, for those who are served without a delay of more than the margin."""
+    def surely_open(self) -> float:
+        """For how long one surely does, where no request is delayed by more than the margin on its way."""
         return self.window - self.margin
 
 
@@ -125,7 +125,7 @@ class Run:
 
         Of clocks that can't tell, nothing is as expected.
         """
-        early = self.of(bounded=True, since=0, until=self.times.open)
+        early = self.of(bounded=True, since=0, until=self.times.surely_open)
         late = self.of(bounded=False, since=self.times.bound, until=float("inf"))
         return self.shows and not self.late and _most_reused(early) and _most_reused(late)
 
@@ -249,8 +249,8 @@ def _most_reused(trials: Sequence[Trial]) -> bool:
 def _rendered(run: Run) -> str:
     times, end = run.times, float("inf")
     spans = (
-        ("well inside the bound", True, 0.0, times.open),
-        ("inside, the generation about to close", True, times.open, times.window),
+        ("well inside the bound", True, 0.0, times.surely_open),
+        ("inside, the generation about to close", True, times.surely_open, times.window),
         ("inside, the generation closed", True, times.window, float(times.bound)),
         ("at the bound or past it", True, float(times.bound), end),
         ("inside, no bound (control)", False, 0.0, float(times.bound)),

@@ -37,14 +37,16 @@ def last_salts(step: Observation) -> Iterator["JsonValue | Absent"]:
         yield from (last.salt for last in entry.in_effect[-1:] if last.max_age_ms != 0)
 
 
-def nothing_arrived(step: Observation, world: World) -> Judgement:
-    """Say why nothing can be judged where nothing arrived."""
+def nothing_arrived(
+    step: Observation, world: World, missing: str = "nothing arrived at the engine"
+) -> Judgement:
+    """Say why nothing can be judged where nothing arrived, or what else is `missing` of the record."""
     if step.error is not None:
         return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
     quotation = missing_capability(world.needs, world.advertised)
     if quotation is not None and not step.answered:
         return Judgement(Result.UNSUPPORTED, quotation)
-    return inconclusive(f"nothing arrived at the engine for {step.step.id}: {step.outline}")
+    return inconclusive(f"{missing} for {step.step.id}: {step.outline}")
 
 
 def in_words(record: EngineRecord) -> str:

@@ -16,9 +16,10 @@ from cctest.probe.judgement import (
     response_evidence,
 )
 from cctest.probe.observation import Observation
+from cctest.probe.predicates.arrival import evidence_of, nothing_arrived
 from cctest.probe.predicates.status import without_status
 from cctest.probe.witness import Reuse, by_engine
-from cctest.verdict import Evidence, Result, Source
+from cctest.verdict import Result
 
 
 def not_read_late(expectation: Expectation, world: World) -> Judgement:
@@ -38,9 +39,9 @@ def not_read_late(expectation: Expectation, world: World) -> Judgement:
         return _uncontrolled(control, world)
     ages = [entry.looked_up - max(made) for entry in step.asked if entry.looked_up is not None]
     if not ages:
-        return passed("never looked anything up", shown, _seen(step, f"no look-up; {step.outline}"))
+        return passed("never looked anything up", shown, evidence_of(step, f"no look-up; {step.outline}"))
     reuse, found = by_engine(step, text)
-    told = _seen(step, f"looked up {min(ages):.3f} s after {maker.step.id}")
+    told = evidence_of(step, f"looked up {min(ages):.3f} s after {maker.step.id}")
     evidence = tuple(one for one in (shown, told, found) if one is not None)
     if min(ages) < bound:
         return replace(inconclusive(f"{step.step.id} looked up within the bound", *evidence), retry=True)
@@ -61,7 +62,7 @@ def retained_as_reported(expectation: Expectation, world: World) -> Judgement:
         return without_status(world)
     if any(entry.retained for entry in computed):
         return inconclusive(f"the engine kept something of {step.step.id}")
-    evidence = _seen(step, "the engine kept nothing")
+    evidence = evidence_of(step, "the engine kept nothing")
     if any(entry.get("retention") == RetentionReport.RETAINED for entry in step.entries):
         return failed("what was not kept was reported as retained", "unobserved", "retained", evidence)
     return passed("nothing was reported as retained", evidence)
@@ -77,10 +78,12 @@ def not_recalled(expectation: Expectation, world: World) -> Judgement:
     if any(entry.recalled for entry in _computed(step)):
         seen = "an item that came before under its name was put in its place"
         message = "a caller got at another tenant's input by its name"
-        return failed(message, "the caller's own", seen, _seen(step, seen))
+        return failed(message, "the caller's own", seen, evidence_of(step, seen))
     if _names(step) & _names(by):
         return replace(inconclusive(f"what {by.step.id} had sent was no longer there"), retry=True)
-    return passed("no name finds what another tenant sent", _seen(step, f"no name that {by.step.id} had"))
+    return passed(
+        "no name finds what another tenant sent", evidence_of(step, f"no name that {by.step.id} had")
+    )
 
 
 def _uncontrolled(control: Observation, world: World) -> Judgement:
@@ -98,12 +101,7 @@ def _computed(step: Observation) -> list[EngineRecord]:
 
 
 def _nothing_computed(step: Observation, world: World) -> Judgement:
-    if step.error is not None:
-        return Judgement(Result.ERROR, f"{step.step.id}: {step.error}")
-    quotation = missing_capability(world.needs, world.advertised)
-    if quotation is not None and not step.answered:
-        return Judgement(Result.UNSUPPORTED, quotation)
-    return inconclusive(f"the engine computed nothing for {step.step.id}: {step.outline}")
+    return nothing_arrived(step, world, "the engine computed nothing")
 
 
 def _names(step: Observation) -> set[str]:
@@ -116,7 +114,3 @@ def _names(step: Observation) -> set[str]:
 
 def _listed(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
-
-
-def _seen(step: Observation, seen: str) -> Evidence:
-    return Evidence(Source.ENGINE, f"{step.step.id}: {seen}")
