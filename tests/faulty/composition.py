@@ -52,11 +52,11 @@ def widest_boundary_wins() -> None:
 
 
 @fault(
-    rules=(*_EVERYTHING, "SHR-2"),
+    rules=(*_EVERYTHING, "SHR-2", "STA-4"),
     checks=("public-then-tenant#tenant-part-computed", "forbid-last#forbidden-part-computed"),
 )
 def first_intent_governs_all() -> None:
-    """The first intent of a request is the policy of all of it."""
+    """The first intent of a request is the policy of all of it, so that a hit is told of what must be fresh."""
     _govern_all(lambda stated: stated[0])
 
 
