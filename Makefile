@@ -83,7 +83,7 @@ types: $(READY)
 
 test: $(READY)
 	$(BIN)/pytest -n 3 --dist worksteal
-	cd $(PLUGIN) && $(abspath $(BIN))/pytest -q --ignore tests/live --ignore tests/test_core.py
+	cd $(PLUGIN) && $(abspath $(BIN))/python -m pytest -q --ignore tests/live --ignore tests/test_core.py
 
 live: live-attacks live-salt live-regions
 
